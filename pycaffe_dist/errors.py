@@ -1,0 +1,60 @@
+"""Every error that is raised on purpose.
+
+A message says what failed, where (file:line, layer, blob), what was expected and what was found, and
+what to do.  The command line prints it and exits; a script catches ``PcdError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_SHOWN = 25  # problems printed of one file; the rest are counted
+
+
+class PcdError(Exception):
+    """Base of all our errors."""
+
+
+class FileError(PcdError):
+    """A file that is missing, unreadable, cut short, or of another kind than asked for."""
+
+
+class NetError(PcdError):
+    """A net or solver that parses but cannot mean anything."""
+
+
+class UpgradeError(PcdError):
+    """An old file that Caffe's upgrade rules refuse."""
+
+
+class MissingPartError(PcdError, ImportError):
+    """An optional part that was asked for and is not installed."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong at one place of a text file."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.path}:{self.line}:{self.column}: {self.message}"
+        if not self.source:
+            return head
+        return f"{head}\n    {self.source.expandtabs(1)}\n    {' ' * (self.column - 1)}^"
+
+
+class PrototxtError(PcdError):
+    """Everything that is wrong with a text file, in the order of its lines."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        shown = [str(p) for p in self.problems[:MOST_SHOWN]]
+        if len(self.problems) > MOST_SHOWN:
+            shown.append(f"... and {len(self.problems) - MOST_SHOWN} more problems")
+        super().__init__("\n".join(shown))

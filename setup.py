@@ -1,0 +1,5 @@
+"""Entry for tools that still call setup.py; everything is said in pyproject.toml."""
+
+from setuptools import setup
+
+setup()
