@@ -1,0 +1,136 @@
+"""Net and solver files as the rest of the house wants them: read, upgraded, located, resolved."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.proto.caffe_pb2 import (
+    TEST,
+    TRAIN,
+    NetParameter,
+    NetState,
+    SolverParameter,
+)
+from pycaffe_dist.proto.state import merge_state
+from pycaffe_dist.proto.text import Prototxt, read_text
+from pycaffe_dist.proto.upgrade import complete_snapshot_prefix, upgrade_net, upgrade_solver
+
+
+@dataclass
+class NetFile:
+    """An upgraded net and the lines of the layers in the file it was read from."""
+
+    net: NetParameter
+    path: str
+    lines: list[tuple[str, int]]
+
+    def lines_of(self, net: NetParameter) -> list[int | None]:
+        """The line of each layer of ``net``, which upgrades, filters or splits made of this file.
+
+        Those keep the order and the names of the layers they keep, so that walking both lists
+        together tells layers of the same name apart.  None for a layer that the file does not have.
+        """
+        found: list[int | None] = []
+        begin = 0
+        for layer in net.layer:
+            match = next(
+                (i for i in range(begin, len(self.lines)) if self.lines[i][0] == layer.name), None
+            )
+            found.append(None if match is None else self.lines[match][1])
+            begin = begin if match is None else match + 1
+        return found
+
+
+def read_net(path: str | os.PathLike[str]) -> NetFile:
+    """Read a net and bring it to today's form, as Caffe does on every read."""
+    prototxt = read_text(path, NetParameter())
+    return upgraded(prototxt)
+
+
+def upgraded(prototxt: Prototxt[NetParameter]) -> NetFile:
+    """Upgrade a parsed net, keeping where its layers stand."""
+    net = prototxt.message
+    lines = [
+        (layer.name or layer.layer.name, prototxt.places["layers", i][0])
+        for i, layer in enumerate(net.layers)
+    ]
+    lines += [(layer.name, prototxt.places["layer", i][0]) for i, layer in enumerate(net.layer)]
+    upgrade_net(net, prototxt.path)
+    return NetFile(net, prototxt.path, lines)
+
+
+def read_solver(path: str | os.PathLike[str]) -> Prototxt[SolverParameter]:
+    """Read a solver, upgrade it, and complete its ``snapshot_prefix``."""
+    prototxt = read_text(path, SolverParameter())
+    upgrade_solver(prototxt.message, prototxt.path)
+    complete_snapshot_prefix(prototxt.message, path)
+    return prototxt
+
+
+@dataclass
+class SolverNet:
+    """One of a solver's nets: its file, or its message where it is written inside the solver."""
+
+    role: str  # "train net", "test net #0"
+    source: str | NetParameter
+    state: NetState
+    iterations: int = 0  # test_iter
+
+    def read(self) -> NetFile:
+        if isinstance(self.source, str):
+            file = read_net(self.source)
+        else:  # Caffe does not upgrade nets inside a solver; nobody can want that.
+            net = NetParameter()
+            net.CopyFrom(self.source)
+            upgrade_net(net, self.role)
+            file = NetFile(net, self.role, [])
+        phase = TRAIN if self.role == "train net" else TEST
+        file.net.state.CopyFrom(merge_state(phase, file.net.state, self.state))
+        return file
+
+
+def train_net(solver: SolverParameter) -> SolverNet:
+    """The net a solver trains: exactly one of net, net_param, train_net, train_net_param."""
+    names = ("train_net_param", "train_net", "net_param", "net")
+    given = [name for name in names if solver.HasField(name)]
+    if len(given) != 1:
+        found = " and ".join(given) if given else "none of them"
+        raise NetError(
+            "a solver names its training net in exactly one of net, net_param, train_net, "
+            f"train_net_param; found {found}"
+        )
+    return SolverNet("train net", getattr(solver, given[0]), solver.train_state)
+
+
+def test_nets(solver: SolverParameter) -> list[SolverNet]:
+    """The nets a solver tests, in Caffe's order: test_net_param, test_net, then net for the rest."""
+    sources: list[str | NetParameter] = [*solver.test_net_param, *solver.test_net]
+    generic = [n for n in ("net_param", "net") if solver.HasField(n)]
+    iterations = list(solver.test_iter)
+    if generic:
+        if len(iterations) < len(sources):
+            raise NetError(
+                f"test_iter must be given for each test net: {len(sources)} test nets, "
+                f"{len(iterations)} test_iter"
+            )
+        sources += [getattr(solver, generic[-1])] * (len(iterations) - len(sources))
+    elif len(iterations) != len(sources):
+        raise NetError(
+            f"test_iter must be given once for each test net: {len(sources)} test nets, "
+            f"{len(iterations)} test_iter"
+        )
+    states = list(solver.test_state)
+    if states and len(states) != len(sources):
+        raise NetError(
+            f"test_state must be given not at all or once for each test net: {len(sources)} test "
+            f"nets, {len(states)} test_state"
+        )
+    if sources and solver.test_interval <= 0:
+        raise NetError("a solver with test nets needs test_interval above 0")
+    states = states or [NetState() for _ in sources]
+    return [
+        SolverNet(f"test net #{i}", source, state, count)
+        for i, (source, state, count) in enumerate(zip(sources, states, iterations, strict=True))
+    ]

@@ -1,0 +1,74 @@
+"""What the writer of a wrong name probably meant, and which fork of Caffe a name comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from pycaffe_dist.proto import forks
+
+# What the old format's fields are called in `layer { ... }`.
+_MOVED = {
+    "blobs_lr": "param { lr_mult: ... }",
+    "weight_decay": "param { decay_mult: ... }",
+    "blob_share_mode": "param { share_mode: ... }",
+}
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that ``name`` is a slip of the pen away from, if any."""
+    # Two names are not alike because both end in _param.
+    end = "_param" if name.endswith("_param") else ""
+    by_stem = {k.lower().removesuffix(end): k for k in known if k.endswith(end)}
+    found = get_close_matches(name.lower().removesuffix(end), by_stem, n=1, cutoff=0.75)
+    return by_stem[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean "x"?`` or nothing."""
+    guess = near(name, known)
+    return f'; did you mean "{guess}"?' if guess else ""
+
+
+def unknown_field(message: Descriptor, name: str) -> str:
+    """The message for a field that ``message`` does not have."""
+    text = f'{message.name} has no field "{name}"'
+    if message.name == "LayerParameter" and name in _MOVED:
+        return f"{text}; that is the old `layers` format, in `layer` write: {_MOVED[name]}"
+    source = forks.of_field(message.name, name)
+    if source:
+        return f"{text}; it comes from {source}"
+    guess = did_you_mean(name, message.fields_by_name)
+    if guess:
+        return text + guess
+    owners = _owners(message, name)
+    return f"{text}; it belongs inside {owners}" if owners else text
+
+
+def _owners(message: Descriptor, name: str) -> str:
+    """The sub-messages of ``message`` that have the field: `kernel_size` outside its braces."""
+    names = [
+        field.name
+        for field in message.fields
+        if field.message_type and name in field.message_type.fields_by_name
+    ]
+    return " or ".join(names) if len(names) <= 4 else ""
+
+
+def unknown_enum(field: FieldDescriptor, given: str) -> str:
+    """The message for a value that the enum of ``field`` does not have."""
+    names = list(field.enum_type.values_by_name)
+    text = f'"{field.name}" cannot be {given}'
+    source = forks.of_v1_type(given) if field.enum_type.name == "LayerType" else None
+    if source:
+        return f"{text}; that type comes from {source}"
+    quoted = given[:1] in "\"'"
+    if quoted and field.enum_type.name == "LayerType":
+        return (
+            f"{text}: in the old `layers` format types are bare words such as CONVOLUTION; "
+            "with a quoted type write `layer`"
+        )
+    guess = did_you_mean(given.strip("\"'"), names)
+    return text + (guess or f"; expected one of {', '.join(sorted(names))}")

@@ -1,0 +1,273 @@
+"""Weights (.caffemodel) and solver state (.solverstate), binary or HDF5, and mean images (.binaryproto).
+
+Reading takes a minimal view: the name, type and blobs of each layer, nothing else.  Forks use the
+same field numbers for different things, but all of them keep these.  Values are views of the one
+buffer a file is read into; none of them ever is a Python object.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import IO, TypeVar
+
+import numpy as np
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import atomic_write
+from pycaffe_dist.proto import hdf5, wire
+from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
+from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
+from pycaffe_dist.proto.sniff import describe, message_kind
+from pycaffe_dist.proto.upgrade import V1_TYPE_NAMES
+from pycaffe_dist.proto.wire import LEN, VARINT, WireError
+
+T = TypeVar("T")
+Path_ = str | os.PathLike[str]
+
+
+@dataclass
+class LayerWeights:
+    """The stored blobs of one layer; the type is "" where the file does not tell."""
+
+    name: str
+    type: str = ""
+    blobs: list[BlobArray] = field(default_factory=list)
+
+
+@dataclass
+class Weights:
+    """A weights file: its net's name and its layers, in the file's order."""
+
+    name: str
+    layers: list[LayerWeights]
+
+
+@dataclass
+class State:
+    """A solver's state: the iteration, the weights file that goes with it, and the history."""
+
+    iter: int = 0
+    learned_net: str = ""
+    history: list[BlobArray] = field(default_factory=list)
+    current_step: int = 0
+
+
+# -- reading -----------------------------------------------------------------------------------------
+
+
+def read_weights(path: Path_) -> Weights:
+    """Read a .caffemodel, binary or HDF5, of any age and any known fork.
+
+    Raises:
+        FileError: the file cannot be read, is cut short or is something else; the message says what.
+    """
+    if hdf5.is_hdf5(path):
+        return Weights(
+            "", [LayerWeights(name, "", blobs) for name, blobs in hdf5.read_layers(path)]
+        )
+    return _parsed(path, "NetParameter", "weights (.caffemodel)", _read_net)
+
+
+def read_state(path: Path_) -> State:
+    """Read a .solverstate, binary or HDF5; errors as :func:`read_weights`."""
+    if hdf5.is_hdf5(path):
+        return State(*hdf5.read_state(path))
+    return _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
+
+
+def read_binaryproto(path: Path_) -> BlobArray:
+    """Read one array, such as a mean image; errors as :func:`read_weights`."""
+    return _parsed(path, "BlobProto", "one array (.binaryproto)", read_blob)
+
+
+def _parsed(
+    path: Path_, message: str, wanted: str, parse: Callable[[memoryview, int, int], T]
+) -> T:
+    buffer = memoryview(_load(path))
+    kind = describe(bytes(buffer[:4096]))
+    # An empty message is a valid one to protobuf, but nobody means an empty file.
+    if kind not in ("binary", "text"):
+        raise FileError(f"{path}: is {kind}; {wanted} was expected here")
+    found = message_kind(buffer, message)
+    if found != message:
+        found = "is a text file (a .prototxt, perhaps)" if kind == "text" else found
+        raise FileError(f"{path}: {found}; {wanted} was expected here")
+    try:
+        return parse(buffer, 0, len(buffer))
+    except WireError as e:
+        cut = " The file is cut short or damaged: fetch it again." if e.at >= len(buffer) else ""
+        raise FileError(
+            f"{path}: {e} (at byte {e.at:,} of {len(buffer):,}); {wanted} was expected here.{cut}"
+        ) from e
+
+
+def _load(path: Path_) -> Array:
+    """The whole file in one array, read once and nowhere else."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > wire.MOST_BYTES:
+                raise FileError(
+                    f"{path}: {size:,} bytes; Caffe's binary format ends at 2 GiB. "
+                    "Larger weights are kept as .caffemodel.h5."
+                )
+            data = np.empty(size, np.uint8)
+            view, done = memoryview(data), 0
+            while done < size and (count := file.readinto(view[done:])):
+                done += count
+    except OSError as e:
+        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    data.flags.writeable = False
+    return data[:done]
+
+
+def _string(buffer: memoryview, f: wire.Field) -> str:
+    return bytes(buffer[f.begin : f.end]).decode("utf-8", "replace")
+
+
+# Where each format of a layer keeps (name, type, blobs).
+_V2, _V1, _V0 = (1, 2, 7), (4, 5, 6), (1, 2, 50)
+
+
+def _read_net(buffer: memoryview, begin: int, end: int) -> Weights:
+    weights = Weights("", [])
+    formats = set()
+    try:
+        for f in wire.fields(buffer, begin, end):
+            if f.number == 1 and f.wire == LEN:
+                weights.name = _string(buffer, f)
+            elif f.number in (2, 100) and f.wire == LEN:
+                formats.add(f.number)
+                weights.layers.append(_read_layer(buffer, f, _V2 if f.number == 100 else _V1))
+    except WireError as e:
+        raise WireError(e.at, f"after {len(weights.layers)} whole layers {e}") from e
+    if len(formats) == 2:
+        raise WireError(
+            begin, "mixes `layer` and `layers`: it is two files in one, which Caffe refuses too"
+        )
+    return weights
+
+
+def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int]) -> LayerWeights:
+    name_number, type_number, blobs_number = numbers
+    layer = LayerWeights("")
+    for f in wire.fields(buffer, at.begin, at.end):
+        if f.number == name_number and f.wire == LEN:
+            layer.name = _string(buffer, f)
+        elif f.number == type_number and f.wire == LEN:
+            layer.type = _string(buffer, f)
+        elif f.number == type_number and f.wire == VARINT:
+            layer.type = V1_TYPE_NAMES.get(f.value, "")
+        elif f.number == blobs_number and f.wire == LEN:
+            try:
+                layer.blobs.append(read_blob(buffer, f.begin, f.end))
+            except WireError as e:
+                raise WireError(e.at, f'layer "{layer.name}", blob {len(layer.blobs)} {e}') from e
+        elif numbers is _V1 and f.number == 1 and f.wire == LEN:
+            return _read_layer(buffer, f, _V0)
+    return layer
+
+
+def _read_state(buffer: memoryview, begin: int, end: int) -> State:
+    state = State()
+    for f in wire.fields(buffer, begin, end):
+        if f.number == 1 and f.wire == VARINT:
+            state.iter = wire.signed(f.value)
+        elif f.number == 2 and f.wire == LEN:
+            state.learned_net = _string(buffer, f)
+        elif f.number == 3 and f.wire == LEN:
+            try:
+                state.history.append(read_blob(buffer, f.begin, f.end))
+            except WireError as e:
+                raise WireError(e.at, f"history blob {len(state.history)} {e}") from e
+        elif f.number == 4 and f.wire == VARINT:
+            state.current_step = wire.signed(f.value)
+    return state
+
+
+# -- writing -----------------------------------------------------------------------------------------
+
+
+def write_weights(
+    path: Path_,
+    net: NetParameter,
+    blobs: Sequence[Sequence[Array]],
+    diffs: Sequence[Sequence[Array]] | None = None,
+) -> None:
+    """Write a binary .caffemodel, byte for byte as Caffe would, whole or not at all.
+
+    Args:
+        path: the file to make or replace.
+        net: the net as built (splits included), its layers without blobs.
+        blobs: for each layer of ``net``, its arrays.
+        diffs: the same with gradients, to be stored too.
+    """
+    everything: list[bytes | memoryview] = []
+    bare = NetParameter()
+    bare.CopyFrom(net)
+    bare.ClearField("layer")
+    everything.append(bare.SerializeToString())
+    for i, layer in enumerate(net.layer):
+        parts: list[bytes | memoryview] = []
+        for j, data in enumerate(blobs[i]):
+            blob = blob_parts(data, diffs[i][j] if diffs else None)
+            parts += [wire.head(_V2[2], size_of(blob)), *blob]
+        before, after = _split_at(layer.SerializeToString(), _V2[2])
+        parts = [before, *parts, after]
+        everything += [wire.head(100, size_of(parts)), *parts]
+    _write_parts(path, everything)
+
+
+def write_state(path: Path_, state: State) -> None:
+    """Write a binary .solverstate, byte for byte as Caffe would, whole or not at all."""
+    bare = SolverState(
+        iter=state.iter, learned_net=state.learned_net, current_step=state.current_step
+    )
+    before, after = _split_at(bare.SerializeToString(), 3)
+    parts: list[bytes | memoryview] = [before]
+    for entry in state.history:
+        blob = blob_parts(entry.data)
+        parts += [wire.head(3, size_of(blob)), *blob]
+    _write_parts(path, [*parts, after])
+
+
+def write_binaryproto(path: Path_, array: Array) -> None:
+    """Write one array.  Up to four axes take the old dimensions, which every Caffe reads."""
+    shape = array.shape
+    if len(shape) > 4:
+        _write_parts(path, blob_parts(array))
+        return
+    dims = (1,) * (4 - len(shape)) + shape
+    legacy = b"".join(
+        wire.varint(number << 3 | VARINT) + wire.varint(d) for number, d in enumerate(dims, 1)
+    )
+    flat = np.asarray(array, "<f4").reshape(-1)
+    _write_parts(path, [legacy, *blob_parts(flat)[:-1]])
+
+
+def _split_at(message: bytes, number: int) -> tuple[bytes, bytes]:
+    """A serialized message without field ``number``, cut where that field belongs."""
+    view, at = memoryview(message), 0
+    for f in wire.fields(view, 0, len(view)):
+        if f.number > number:
+            break
+        at = f.end
+    return message[:at], message[at:]
+
+
+def _write_parts(path: Path_, parts: Sequence[bytes | memoryview]) -> None:
+    size = size_of(parts)
+    if size > wire.MOST_BYTES:
+        raise FileError(
+            f"{path}: {size:,} bytes would be written; Caffe's binary format ends at 2 GiB. "
+            "Write HDF5 instead (snapshot_format: HDF5)."
+        )
+    with atomic_write(path) as file:
+        _write_all(file, parts)
+
+
+def _write_all(file: IO[bytes], parts: Sequence[bytes | memoryview]) -> None:
+    for part in parts:
+        file.write(part)
