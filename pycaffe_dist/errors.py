@@ -1,7 +1,7 @@
 """Every error that is raised on purpose.
 
-A message says what failed, where (file:line, layer, blob), what was expected and what was found, and
-what to do.  The command line prints it and exits; a script catches ``PcdError``.
+A message says what failed, where (file:line, layer, blob), what was expected and found, and what
+to do.  The command line prints it and exits; a script catches ``PcdError``.
 """
 
 from __future__ import annotations

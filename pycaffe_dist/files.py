@@ -1,4 +1,4 @@
-"""Files that are never half-written."""
+"""Files: read with a message that names them, never half-written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,19 @@ from pathlib import Path
 from typing import IO
 
 from pycaffe_dist.errors import FileError
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
+    """The file's bytes, or the first ``most`` of them.
+
+    Raises:
+        FileError: it is missing, a folder, or may not be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(most)
+    except OSError as e:
+        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
 
 
 @contextmanager

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "pycaffe_dist" / "proto"
 
 # protoc's own Python output is tied to a range of protobuf releases and registers its names in the
 # process-wide pool, where they would clash with any other caffe_pb2.  Ours is the bare descriptor.
-MODULE = '''"""Caffe's messages as classes.  Generated from proto/caffe.proto by `make proto`: do not edit."""
+MODULE = '''"""Caffe's messages.  Generated from proto/caffe.proto by `make proto`: do not edit."""
 
 from pycaffe_dist.proto.pool import define_messages
 

@@ -1,0 +1,62 @@
+"""``pcd``: one verb, then its flags."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from pycaffe_dist.errors import PcdError, PrototxtError
+from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.version import VERSION
+
+# Each is a module of this package whose first line says what it does, with main(argv) -> exit code.
+VERBS = (
+    "check",
+    "info",
+    "upgrade_net_proto_text",
+    "upgrade_net_proto_binary",
+    "upgrade_solver_proto_text",
+)
+INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; what we raise on purpose becomes a message and exit code 1."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(_usage())
+        return 0
+    verb, rest = args[0], args[1:]
+    if verb in ("--version", "-version"):
+        print(f"pcd {VERSION}")
+        return 0
+    if verb not in VERBS:
+        print(f"pcd: there is no verb {verb!r}{did_you_mean(verb, VERBS)}", file=sys.stderr)
+        print(_usage(), file=sys.stderr)
+        return 1
+    try:
+        code: int = importlib.import_module(f"pycaffe_dist.cli.{verb}").main(rest)
+        sys.stdout.flush()
+    except PrototxtError as e:
+        print(e, file=sys.stderr)
+    except PcdError as e:
+        print(f"pcd {verb}: {e}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    else:
+        return code
+    return 1
+
+
+def _usage() -> str:
+    rows = ["usage: pcd VERB [flags]    (pcd VERB --help for its flags)", ""]
+    width = max(map(len, VERBS))
+    for verb in VERBS:
+        doc = importlib.import_module(f"pycaffe_dist.cli.{verb}").__doc__ or ""
+        rows.append(f"  {verb:{width}}  {doc.splitlines()[0]}")
+    return "\n".join(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from pycaffe_dist.proto import wire
 from pycaffe_dist.proto.wire import I32, I64, LEN, VARINT, WireError
 
-Array = NDArray[np.generic]
+Array = NDArray[Any]
 
 # BlobProto's fields.
 _LEGACY = (1, 2, 3, 4)  # num, channels, height, width
@@ -28,8 +29,8 @@ MOST_AXES = 32  # Caffe's limit
 class BlobArray:
     """One stored array.
 
-    ``data`` may be a view of the file's buffer, and then is read-only and perhaps unaligned: copy it
-    to where it is wanted.  ``legacy`` blobs come from files with four fixed dimensions.
+    ``data`` may be a view of the file's buffer, and then is read-only and perhaps unaligned: copy
+    it to where it is wanted.  ``legacy`` blobs come from files with four fixed dimensions.
     """
 
     data: Array
@@ -146,7 +147,7 @@ def _reshaped(values: Array, dims: list[int], at: int) -> Array:
     return values.reshape(dims)
 
 
-# -- writing -----------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def blob_parts(data: Array, diff: Array | None = None) -> list[bytes | memoryview]:

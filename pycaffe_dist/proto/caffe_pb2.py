@@ -1,4 +1,4 @@
-"""Caffe's messages as classes.  Generated from proto/caffe.proto by `make proto`: do not edit."""
+"""Caffe's messages.  Generated from proto/caffe.proto by `make proto`: do not edit."""
 
 from pycaffe_dist.proto.pool import define_messages
 

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write
+from pycaffe_dist.files import atomic_write, read_bytes
 from pycaffe_dist.proto.blobs import Array, BlobArray
 
 Path_ = str | os.PathLike[str]
@@ -19,14 +19,10 @@ _MAGIC = b"\x89HDF\r\n\x1a\n"
 
 def is_hdf5(path: Path_) -> bool:
     """True if the file's first bytes are HDF5's."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    return read_bytes(path, len(_MAGIC)) == _MAGIC
 
 
-# -- reading -----------------------------------------------------------------------------------------
+# -- reading --------------------------------------------------------------------------------------
 
 
 def read_layers(path: Path_) -> list[tuple[str, list[BlobArray]]]:
@@ -108,7 +104,7 @@ def _integer(path: Path_, file: Any, name: str) -> int:
     return int(values[0])
 
 
-class _open:  # noqa: N801 - reads as the verb it is
+class _open:
     """An HDF5 file for reading; whatever HDF5 says goes out as our error, with the file's name."""
 
     def __init__(self, path: Path_) -> None:
@@ -129,7 +125,7 @@ class _open:  # noqa: N801 - reads as the verb it is
             raise FileError(f"{self.path}: a damaged HDF5 file: {error}") from error
 
 
-# -- writing -----------------------------------------------------------------------------------------
+# -- writing --------------------------------------------------------------------------------------
 
 
 def write_layers(

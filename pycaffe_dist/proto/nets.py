@@ -105,7 +105,7 @@ def train_net(solver: SolverParameter) -> SolverNet:
 
 
 def test_nets(solver: SolverParameter) -> list[SolverNet]:
-    """The nets a solver tests, in Caffe's order: test_net_param, test_net, then net for the rest."""
+    """The nets a solver tests, in Caffe's order: test_net_param, test_net, net for the rest."""
     sources: list[str | NetParameter] = [*solver.test_net_param, *solver.test_net]
     generic = [n for n in ("net_param", "net") if solver.HasField(n)]
     iterations = list(solver.test_iter)

@@ -1,8 +1,8 @@
 """Message classes from a serialized descriptor, in a descriptor pool of their own.
 
-A process may hold another ``caffe.proto`` (a real pycaffe, OpenCV's, coremltools'): protobuf refuses
-two files that define the same names in one pool, so ours has its own.  Only calls that exist in
-every protobuf from 4.21 to 7 are used.
+A process may hold another ``caffe.proto`` (a real pycaffe, OpenCV's, coremltools'), and protobuf
+refuses two files that define the same names in one pool, so ours has its own.  Only calls that
+exist in every protobuf from 4.21 to 7 are used.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ def define_messages(namespace: dict[str, Any], descriptor_set: bytes) -> Any:
     for name, enum in file.enum_types_by_name.items():
         namespace[name] = EnumTypeWrapper(enum)
         namespace.update((value.name, value.number) for value in enum.values)
-    message_class = getattr(message_factory, "GetMessageClass", None)
-    if message_class is None:  # protobuf 4.21
-        message_class = message_factory.MessageFactory(pool).GetPrototype
+    factory: Any = message_factory
+    if hasattr(factory, "GetMessageClass"):
+        message_class = factory.GetMessageClass
+    else:  # protobuf 4.21
+        message_class = factory.MessageFactory(pool).GetPrototype
     for name, message in file.message_types_by_name.items():
         cls = message_class(message)
         cls.__module__ = namespace["__name__"]

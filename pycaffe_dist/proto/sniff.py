@@ -1,4 +1,4 @@
-"""What a file is, told from its first bytes: for messages such as "is an HDF5 file; expected ..."."""
+"""What a file is, told from its bytes: for messages such as "is an HDF5 file; expected ..."."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SHAPES: dict[str, dict[int, tuple[int, ...]]] = {
     "NetParameter": {1: (_L,), 2: (_L,), 3: (_L,), 4: (_V, _L), 5: (_V,), 6: (_L,), 7: (_V,)}
     | {8: (_L,), 100: (_L,)},
     "SolverState": {1: (_V,), 2: (_L,), 3: (_L,), 4: (_V,)},
-    "BlobProto": {n: (_V,) for n in (1, 2, 3, 4)}
+    "BlobProto": dict.fromkeys((1, 2, 3, 4), (_V,))
     | {5: (_L, _4), 6: (_L, _4), 7: (_L,), 8: (_L, _8), 9: (_L, _8)},
     "BlobProtoVector": {1: (_L,)},
     "Datum": {1: (_V,), 2: (_V,), 3: (_V,), 4: (_L,), 5: (_V,), 6: (_L, _4), 7: (_V,)},

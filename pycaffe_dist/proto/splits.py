@@ -1,4 +1,4 @@
-"""Split layers where one blob feeds several: a blob has one reader, so that gradients can be summed."""
+"""Split layers where a blob feeds several: then each blob has one reader, and gradients add up."""
 
 from __future__ import annotations
 

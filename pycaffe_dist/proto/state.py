@@ -42,12 +42,12 @@ def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter
     return filtered
 
 
-def merge_state(phase: int, *states: NetState) -> NetState:
+def merge_state(phase: Phase, *states: NetState) -> NetState:
     """A net's state as the solver makes it: the phase, then each given state on top in turn.
 
     Merging is protobuf's: a later phase or level replaces, stages add up.
     """
-    merged = NetState(phase=Phase.Name(phase))
+    merged = NetState(phase=phase)
     for state in states:
         merged.MergeFrom(state)
     return merged

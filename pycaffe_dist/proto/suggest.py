@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from typing import Any
 
 from pycaffe_dist.proto import forks
 
@@ -32,7 +31,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{guess}"?' if guess else ""
 
 
-def unknown_field(message: Descriptor, name: str) -> str:
+def unknown_field(message: Any, name: str) -> str:
     """The message for a field that ``message`` does not have."""
     text = f'{message.name} has no field "{name}"'
     if message.name == "LayerParameter" and name in _MOVED:
@@ -47,7 +46,7 @@ def unknown_field(message: Descriptor, name: str) -> str:
     return f"{text}; it belongs inside {owners}" if owners else text
 
 
-def _owners(message: Descriptor, name: str) -> str:
+def _owners(message: Any, name: str) -> str:
     """The sub-messages of ``message`` that have the field: `kernel_size` outside its braces."""
     names = [
         field.name
@@ -57,13 +56,13 @@ def _owners(message: Descriptor, name: str) -> str:
     return " or ".join(names) if len(names) <= 4 else ""
 
 
-def unknown_enum(field: FieldDescriptor, given: str) -> str:
+def unknown_enum(field: Any, given: str) -> str:
     """The message for a value that the enum of ``field`` does not have."""
     names = list(field.enum_type.values_by_name)
     text = f'"{field.name}" cannot be {given}'
-    source = forks.of_v1_type(given) if field.enum_type.name == "LayerType" else None
+    source = forks.of_enum_value(field.enum_type.name, given)
     if source:
-        return f"{text}; that type comes from {source}"
+        return f"{text}; that value comes from {source}"
     quoted = given[:1] in "\"'"
     if quoted and field.enum_type.name == "LayerType":
         return (

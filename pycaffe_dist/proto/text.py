@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from google.protobuf import text_format
@@ -18,6 +17,7 @@ from google.protobuf.descriptor import FieldDescriptor as F
 from google.protobuf.message import Message
 
 from pycaffe_dist.errors import FileError, Problem, PrototxtError
+from pycaffe_dist.files import read_bytes
 from pycaffe_dist.proto import suggest
 from pycaffe_dist.proto.lexer import Lines, Token, tokenize, unescape
 from pycaffe_dist.proto.sniff import describe
@@ -56,10 +56,7 @@ def read_text(path: str | os.PathLike[str], message: M) -> Prototxt[M]:
         FileError: the file cannot be read, or is not text.
         PrototxtError: all that is wrong with it.
     """
-    try:
-        raw = Path(path).read_bytes()
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    raw = read_bytes(path)
     kind = describe(raw)
     if kind != "text":
         raise FileError(
@@ -93,6 +90,12 @@ class _Unusable(Exception):
 
 class _GiveUp(Exception):
     """The rest of the file cannot be made sense of."""
+
+
+def _is_repeated(field: Any) -> bool:
+    if hasattr(field, "is_repeated"):  # from protobuf 6 on, which warns at `label`
+        return bool(field.is_repeated)
+    return bool(field.label == field.LABEL_REPEATED)
 
 
 class _Parser:
@@ -173,7 +176,7 @@ class _Parser:
     def fields(self, message: Message, path: tuple[Any, ...], begin: Token | None) -> None:
         """The fields of one message, up to the brace that closes ``begin`` or the file's end."""
         close = _OPEN[begin.text] if begin else None
-        known = message.DESCRIPTOR.fields_by_name
+        known: Any = message.DESCRIPTOR.fields_by_name
         while True:
             token = self.tokens[self.i]
             if token.kind == "name":
@@ -213,10 +216,8 @@ class _Parser:
             if after.kind == "name" and self._starts_field(self.i):
                 return
 
-    def field(self, message: Message, field: F, path: tuple[Any, ...], name: Token) -> None:
-        repeated = (
-            field.is_repeated if hasattr(F, "is_repeated") else field.label == F.LABEL_REPEATED
-        )
+    def field(self, message: Message, field: Any, path: tuple[Any, ...], name: Token) -> None:
+        repeated = _is_repeated(field)
         if not repeated:
             if message.HasField(field.name):
                 first = self.places[(*path, field.name)][0]
@@ -236,7 +237,7 @@ class _Parser:
         self.accept(",", ";")
 
     def value(
-        self, message: Message, field: F, path: tuple[Any, ...], name: Token, repeated: bool
+        self, message: Message, field: Any, path: tuple[Any, ...], name: Token, repeated: bool
     ) -> None:
         colon = self.accept(":")
         is_message = field.cpp_type == F.CPPTYPE_MESSAGE
@@ -261,7 +262,7 @@ class _Parser:
         else:
             another()
 
-    def submessage(self, message: Message, field: F, path: tuple[Any, ...]) -> None:
+    def submessage(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
         begin = self.accept("{", "<")
         if begin is None:
             found = self.tokens[self.i]
@@ -279,7 +280,7 @@ class _Parser:
 
     # -- scalars -----------------------------------------------------------------------------
 
-    def scalar(self, message: Message, field: F, path: tuple[Any, ...]) -> None:
+    def scalar(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
         token = self.tokens[self.i]
         if field.name == "device_id" and token.kind == "string":
             # PMLS-Caffe's device_id is a string of ids.
@@ -290,7 +291,7 @@ class _Parser:
         else:
             setattr(message, field.name, value)
 
-    def converted(self, field: F) -> Any:
+    def converted(self, field: Any) -> Any:
         kind = field.cpp_type
         if kind == F.CPPTYPE_STRING:
             return self.string(field)
@@ -338,7 +339,7 @@ class _Parser:
             raise _Unusable(token, f"expected a number, found {token.text!r}")
         return -value if minus else value
 
-    def enum(self, token: Token, minus: bool, field: F) -> int:
+    def enum(self, token: Token, minus: bool, field: Any) -> int:
         values = field.enum_type.values_by_name
         if token.kind == "name" and not minus and token.text in values:
             return int(values[token.text].number)
@@ -348,7 +349,7 @@ class _Parser:
                 return number
         raise _Unusable(token, suggest.unknown_enum(field, token.text))
 
-    def string(self, field: F) -> str | bytes:
+    def string(self, field: Any) -> str | bytes:
         first = self.tokens[self.i]
         if first.kind != "string":
             if first.kind == "other" and first.text in "\"'":
@@ -374,7 +375,8 @@ class _Parser:
     # -- what must be there ------------------------------------------------------------------
 
     def require_all(self, message: Message) -> None:
-        for missing in message.FindInitializationErrors():
+        root: Any = message
+        for missing in root.FindInitializationErrors():
             parts = re.findall(r"\w+|(?<=\[)\d+(?=\])", missing)
             owner = tuple(int(p) if p.isdigit() else p for p in parts[:-1])
             line, column = self.places.get(owner, (1, 1))

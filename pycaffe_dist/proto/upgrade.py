@@ -1,14 +1,15 @@
 """Old nets and solvers into today's form, by Caffe's rules and in Caffe's order.
 
-V0 ``layers { layer { type: "conv" } }`` → V1 ``layers { type: CONVOLUTION }`` → data transform fields
-→ V2 ``layer { type: "Convolution" }`` → ``input`` fields as an Input layer → BatchNorm's three ``param``
-→ ``solver_type``.  V0 has a file of its own.
+V0 ``layers { layer { type: "conv" } }`` → V1 ``layers { type: CONVOLUTION }`` → data transform
+fields → V2 ``layer { type: "Convolution" }`` → ``input`` fields as an Input layer → BatchNorm's
+three ``param`` → ``solver_type``.  V0 has a file of its own.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pycaffe_dist.errors import UpgradeError
@@ -184,7 +185,7 @@ def _upgrade_v1_layer(old: V1LayerParameter, new: LayerParameter) -> bool:
         new.type = V1_TYPE_NAMES[old.type]
     new.blobs.extend(old.blobs)
     new.loss_weight.extend(old.loss_weight)
-    settings = {
+    settings: dict[str, Sequence[object]] = {
         "name": old.param,
         "share_mode": old.blob_share_mode,
         "lr_mult": old.blobs_lr,
@@ -213,8 +214,8 @@ def _upgrade_input(net: NetParameter, path: str) -> None:
     if shapes or net.input_dim:
         if len(shapes) < len(net.input):
             raise UpgradeError(
-                f"{path}: {len(net.input)} `input` but shapes for {len(shapes)}: give each input an "
-                "`input_shape { dim: ... }`, or four `input_dim`."
+                f"{path}: {len(net.input)} `input` but shapes for {len(shapes)}: give each input "
+                "an `input_shape { dim: ... }`, or four `input_dim`."
             )
         old = list(net.layer)
         net.ClearField("layer")

@@ -153,7 +153,7 @@ def _upgrade_layer(old: V1LayerParameter, new: V1LayerParameter, path: str) -> b
                 f'{path}: layer "{v0.name}": the V0 format has no type "{v0.type}"'
                 + did_you_mean(v0.type, _TYPES)
             )
-        new.type = V1LayerParameter.LayerType.Value(_TYPES[v0.type][0])
+        new.type = getattr(V1LayerParameter, _TYPES[v0.type][0])
     new.blobs.extend(v0.blobs)
     new.blobs_lr.extend(v0.blobs_lr)
     new.weight_decay.extend(v0.weight_decay)

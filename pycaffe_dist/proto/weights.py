@@ -1,4 +1,4 @@
-"""Weights (.caffemodel) and solver state (.solverstate), binary or HDF5, and mean images (.binaryproto).
+"""Weights (.caffemodel), solver state (.solverstate), both also as HDF5, and mean images.
 
 Reading takes a minimal view: the name, type and blobs of each layer, nothing else.  Forks use the
 same field numbers for different things, but all of them keep these.  Values are views of the one
@@ -54,14 +54,14 @@ class State:
     current_step: int = 0
 
 
-# -- reading -----------------------------------------------------------------------------------------
+# -- reading --------------------------------------------------------------------------------------
 
 
 def read_weights(path: Path_) -> Weights:
     """Read a .caffemodel, binary or HDF5, of any age and any known fork.
 
     Raises:
-        FileError: the file cannot be read, is cut short or is something else; the message says what.
+        FileError: the file cannot be read, is cut short or is something else: it says what.
     """
     if hdf5.is_hdf5(path):
         return Weights(
@@ -187,7 +187,7 @@ def _read_state(buffer: memoryview, begin: int, end: int) -> State:
     return state
 
 
-# -- writing -----------------------------------------------------------------------------------------
+# -- writing --------------------------------------------------------------------------------------
 
 
 def write_weights(

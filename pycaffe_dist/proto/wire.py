@@ -111,7 +111,7 @@ def repeated_run(
     return records["value"][:count], begin + count * record.itemsize
 
 
-# -- writing -----------------------------------------------------------------------------------------
+# -- writing --------------------------------------------------------------------------------------
 
 
 def varint(value: int) -> bytes:

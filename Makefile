@@ -1,0 +1,48 @@
+# The words of this project.  Everything runs in .venv, which `make setup` makes.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+EXTRAS := mpi,leveldb,dev
+
+.PHONY: setup train test lint format type proto bench clean
+
+setup: $(STAMP)
+
+# A machine without ensurepip (Debian keeps it in python3-venv) has its own pip fill the new .venv.
+$(STAMP): pyproject.toml setup.py
+	$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install --quiet pip; }
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	touch $@
+
+train: setup  ## LeNet on the embedded handwritten digits
+	$(PY) data/digits/create_digits.py
+	$(PY) -m pycaffe_dist check models/digits/solver.prototxt
+
+test: setup
+	$(PY) -m pytest
+
+lint: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/codespell
+	$(PY) scripts/check_imports.py
+
+format: setup
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+type: setup
+	$(VENV)/bin/mypy
+
+proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
+	$(PY) scripts/make_proto.py
+
+bench: setup
+	$(PY) scripts/bench_proto.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf data/*/*_lmdb data/*/*_leveldb data/*/download
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

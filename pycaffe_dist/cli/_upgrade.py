@@ -1,0 +1,65 @@
+"""What Caffe's three upgrade tools have in common: IN, OUT and their exit codes."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from pycaffe_dist.errors import FileError, PrototxtError, UpgradeError
+from pycaffe_dist.files import atomic_write
+from pycaffe_dist.proto.text import format_text
+from pycaffe_dist.report.glog import log_to_stderr
+
+log = logging.getLogger(__name__)
+M = TypeVar("M", bound=Message)
+
+
+def upgrade_file(
+    argv: list[str],
+    tool: str,
+    read: Callable[[str], M],
+    needs_upgrade: Callable[[M], bool],
+    upgrade: Callable[[M, str], bool | None],
+    write: Callable[[str, M], None],
+) -> int:
+    """Read, upgrade, write; also a file that needs nothing is written.
+
+    Returns:
+        0; 1 for wrong arguments or an upgrade that left something out; 2 if IN does not parse.
+    """
+    if argv in (["-h"], ["--help"]):
+        print(f"usage: pcd {tool} IN OUT")
+        return 0
+    if len(argv) != 2:
+        print(f"usage: pcd {tool} IN OUT", file=sys.stderr)
+        return 1
+    log_to_stderr()
+    source, target = argv
+    try:
+        message = read(source)
+    except (FileError, PrototxtError) as e:
+        print(e, file=sys.stderr)
+        return 2
+    complete: bool | None = True
+    if not needs_upgrade(message):
+        log.error("File already in latest proto format: %s", source)
+    else:
+        try:
+            complete = upgrade(message, source)
+        except UpgradeError as e:
+            print(f"pcd {tool}: {e}", file=sys.stderr)
+            return 1
+        if complete is False:
+            log.error("Encountered error(s) while upgrading prototxt; see details above.")
+    write(target, message)
+    log.info("Wrote upgraded %s to %s", message.DESCRIPTOR.name, target)
+    return int(complete is False)
+
+
+def write_text(path: str, message: Message) -> None:
+    with atomic_write(path) as file:
+        file.write(format_text(message).encode())

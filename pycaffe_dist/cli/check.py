@@ -1,0 +1,42 @@
+"""Check nets and solvers (and look into weights and states): parse, upgrade, filter, wire up."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.proto.caffe_pb2 import NetState
+from pycaffe_dist.tools.check import check_file
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="pcd check", description=__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="net, solver, weights or state")
+    parser.add_argument("-phase", "--phase", choices=("TRAIN", "TEST"), help="one phase of a net")
+    parser.add_argument("-level", "--level", type=int, default=0, help="level of the net's state")
+    parser.add_argument("-stage", "--stage", default="", help="stages, separated by commas")
+    args = parser.parse_args(argv)
+    state = None
+    if args.phase or args.level or args.stage:
+        stages = [s for s in args.stage.split(",") if s]
+        state = NetState(phase=args.phase or "TRAIN", level=args.level, stage=stages)
+    results = [_check(path, state) for path in args.files]
+    return 0 if all(results) else 1
+
+
+def _check(path: str, state: NetState | None) -> bool:
+    try:
+        report = check_file(path, state)
+    except PcdError as e:
+        print(f"{e}\n{path}: FAILED", file=sys.stderr)
+        return False
+    print(f"{path}:")
+    for fact in report.facts:
+        print(f"  {fact}")
+    for warning in report.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    for error in report.errors:
+        print(f"error: {error}", file=sys.stderr)
+    print("  ok" if not report.errors else "  FAILED")
+    return not report.errors

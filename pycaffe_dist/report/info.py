@@ -1,0 +1,146 @@
+"""What is on this machine and what is not, with the command that adds each missing part."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pycaffe_dist.optional import install_command
+from pycaffe_dist.version import VERSION
+
+PROBE_SECONDS = 30  # an MPI that takes longer to say its name is as good as none
+
+# extra -> the distributions it is known by, and what it is for
+PARTS = {
+    "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
+    "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs"),
+    "leveldb": (("plyvel",), "LevelDB databases"),
+    "plot": (("matplotlib",), "charts of training logs"),
+    "dev": (("pytest", "ruff", "mypy"), "tests and checks of this project"),
+}
+REQUIRED = ("numpy", "protobuf", "lmdb", "pillow", "h5py")
+
+
+@dataclass
+class Row:
+    """One thing: whether it is there, what it is, and how to get it if it is not."""
+
+    section: str
+    name: str
+    there: bool
+    text: str
+    add: str = ""
+
+
+def gather() -> list[Row]:
+    return [*_machine(), *_packages(), *_engines(), *_mpi(), *_gpus()]
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _machine() -> list[Row]:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    rows = {
+        "pycaffe_dist": VERSION,
+        "Python": f"{platform.python_version()} ({sys.executable})",
+        "system": platform.platform(),
+        "cores": f"{usable} usable of {os.cpu_count()}, {_cpu_name()}",
+    }
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        rows["memory"] = f"{size / 2**30:.1f} GiB"
+    return [Row("machine", name, True, text) for name, text in rows.items()]
+
+
+def _cpu_name() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _packages() -> list[Row]:
+    rows = [Row("packages", name, True, _version(name) or "?") for name in REQUIRED]
+    for extra, (distributions, purpose) in PARTS.items():
+        for name in distributions:
+            version = _version(name)
+            text = version or f"not installed: {purpose}"
+            rows.append(
+                Row(
+                    "packages", name, bool(version), text, "" if version else install_command(extra)
+                )
+            )
+    return rows
+
+
+def _engines() -> list[Row]:
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    text = f"NumPy {np.__version__} with {blas.get('name', '?')} {blas.get('version', '')}"
+    return [Row("engines", "numpy", True, text.strip())]
+
+
+def _mpi() -> list[Row]:
+    mpirun = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
+    rows = [Row("MPI", "mpirun", bool(mpirun), mpirun or "not found", "" if mpirun else _add_mpi())]
+    if importlib.util.find_spec("mpi4py") is None:
+        return [*rows, Row("MPI", "library", False, "mpi4py is not installed", _add_mpi())]
+    command = [sys.executable, "-m", "pycaffe_dist.parallel.mpi"]
+    try:
+        probe = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS)
+        facts = json.loads(probe.stdout)
+    except subprocess.TimeoutExpired:
+        text = f"MPI did not start within {PROBE_SECONDS} s"
+        return [*rows, Row("MPI", "library", False, text, _add_mpi())]
+    except ValueError:
+        reason = (probe.stderr.strip().splitlines() or ["no word"])[-1]
+        return [*rows, Row("MPI", "library", False, f"does not start: {reason}", _add_mpi())]
+    return rows + [Row("MPI", name, True, text) for name, text in facts.items()]
+
+
+def _add_mpi() -> str:
+    return install_command("mpi")
+
+
+def _gpus() -> list[Row]:
+    tool = shutil.which("nvidia-smi")
+    if not tool:
+        return [Row("GPUs", "driver", False, "no NVIDIA driver (nvidia-smi is not there)")]
+    listing = subprocess.run([tool, "-L"], capture_output=True, text=True)
+    devices = [line for line in listing.stdout.splitlines() if line.startswith("GPU")]
+    if not devices:
+        return [Row("GPUs", "driver", False, listing.stderr.strip() or "no device")]
+    return [Row("GPUs", line.split(":")[0], True, line.split(": ", 1)[-1]) for line in devices]
+
+
+def as_text(rows: list[Row]) -> str:
+    lines = []
+    section = ""
+    for row in rows:
+        if row.section != section:
+            section = row.section
+            lines.append(f"{section}")
+        mark = " " if row.there else "-"
+        lines.append(f"  {mark} {row.name:<18} {row.text}")
+    missing = dict.fromkeys(row.add for row in rows if row.add)
+    if missing:
+        lines += ["", "To add what is missing:", *(f"  {command}" for command in missing)]
+    return "\n".join(lines)
+
+
+def as_json(rows: list[Row]) -> str:
+    return json.dumps([asdict(row) for row in rows], indent=2)
