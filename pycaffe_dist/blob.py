@@ -1,0 +1,169 @@
+"""Blob: an N-dimensional array and its gradient, as users and as layers see it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.memory import HOST, Array, Home, Value
+
+MOST_AXES = 32
+MOST_VALUES = (1 << 31) - 1
+
+
+class Blob:
+    """Caffe's blob.  ``data`` and ``diff`` are live, writable NumPy arrays in its shape."""
+
+    def __init__(self, shape: Sequence[int] = (), dtype: DTypeLike = np.float32) -> None:
+        self.dtype = np.dtype(dtype)
+        self.shape: tuple[int, ...] = ()
+        self.count = 1
+        self.data_value = Value(1, self.dtype)
+        self.diff_value = Value(1, self.dtype)
+        self._shaped: dict[tuple[str, Home], tuple[Any, Any]] = {}
+        self.reshape(*shape)
+
+    # -- shape -------------------------------------------------------------------------------
+
+    def reshape(self, *shape: int) -> None:
+        """Take another shape.  Values stay if they fit into the room there is, else are zeros."""
+        dims = tuple(operator.index(d) for d in shape)
+        if dims == self.shape:
+            return
+        count = 1
+        for d in dims:
+            count *= d
+        if len(dims) > MOST_AXES or any(d < 0 for d in dims) or count > MOST_VALUES:
+            raise NetError(
+                f"a blob cannot have the shape {dims}: at most {MOST_AXES} axes, none negative, "
+                f"and {MOST_VALUES:,} values"
+            )
+        self.shape, self.count = dims, count
+        self._shaped.clear()
+        if count > self.data_value.count:
+            self.data_value = Value(count, self.dtype)
+        if count > self.diff_value.count:
+            self.diff_value = Value(count, self.dtype)
+
+    def reshape_like(self, other: Blob | View) -> None:
+        self.reshape(*other.shape)
+
+    def axis(self, index: int) -> int:
+        """``index`` as a number from 0, whether it counts from the front or (negative) the end."""
+        if not -len(self.shape) <= index < len(self.shape):
+            raise NetError(f"axis {index} is out of range for a blob of shape {self.shape}")
+        return index % len(self.shape)
+
+    def count_from(self, begin: int, end: int | None = None) -> int:
+        """The product of the dimensions from axis ``begin`` up to ``end``."""
+        product = 1
+        for d in self.shape[begin:end]:
+            product *= d
+        return product
+
+    def legacy_shape(self) -> tuple[int, int, int, int]:
+        """num, channels, height, width: the shape with ones behind it."""
+        if len(self.shape) > 4:
+            raise NetError(f"a blob of {len(self.shape)} axes has no num, channels, height, width")
+        n, c, h, w = self.shape + (1,) * (4 - len(self.shape))
+        return n, c, h, w
+
+    num = property(lambda self: self.legacy_shape()[0])
+    channels = property(lambda self: self.legacy_shape()[1])
+    height = property(lambda self: self.legacy_shape()[2])
+    width = property(lambda self: self.legacy_shape()[3])
+
+    # -- values ------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> Array:
+        array: Array = self.shaped("data", HOST, self.data_value.write(HOST))
+        return array
+
+    @property
+    def diff(self) -> Array:
+        array: Array = self.shaped("diff", HOST, self.diff_value.write(HOST))
+        return array
+
+    def shaped(self, part: str, home: Home, room: Any) -> Any:
+        """A flat room of a plain home as an array in this blob's shape."""
+        known = self._shaped.get((part, home))
+        if known is not None and known[0] is room:
+            return known[1]
+        array = room[: self.count].reshape(self.shape)
+        self._shaped[part, home] = (room, array)
+        return array
+
+    def share_data(self, other: Blob | View) -> None:
+        """Use the other's data as our own from now on; the counts must be equal."""
+        self._check_count(other)
+        self.data_value = _blob_of(other).data_value
+
+    def share_diff(self, other: Blob | View) -> None:
+        self._check_count(other)
+        self.diff_value = _blob_of(other).diff_value
+
+    def _check_count(self, other: Blob | View) -> None:
+        if other.count != self.count:
+            raise NetError(f"cannot share between the shapes {other.shape} and {self.shape}")
+
+    def __repr__(self) -> str:
+        return f"Blob{self.shape}"
+
+
+class View:
+    """A blob as one layer sees it: in the layer's home, each part read-only or written to.
+
+    A layer reads its bottoms' data and writes their diffs; writes its tops' data and reads their
+    diffs; reads its parameters' data and writes their diffs.
+    """
+
+    __slots__ = ("_writes", "blob", "home")
+
+    def __init__(self, blob: Blob, home: Home = HOST, writes: str = "diff") -> None:
+        self.blob = blob
+        self.home = home
+        self._writes = writes
+
+    @property
+    def data(self) -> Any:
+        value = self.blob.data_value
+        room = value.write(self.home) if self._writes == "data" else value.read(self.home)
+        return self.blob.shaped("data", self.home, room)
+
+    @property
+    def diff(self) -> Any:
+        value = self.blob.diff_value
+        room = value.write(self.home) if self._writes == "diff" else value.read(self.home)
+        return self.blob.shaped("diff", self.home, room)
+
+    def change_data(self) -> Any:
+        """The data for a layer that changes what it otherwise reads, such as running statistics."""
+        return self.blob.shaped("data", self.home, self.blob.data_value.write(self.home))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.blob.shape
+
+    @property
+    def count(self) -> int:
+        return self.blob.count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.blob, name)
+
+    def __repr__(self) -> str:
+        return f"View of {self.blob}"
+
+
+def _blob_of(either: Blob | View) -> Blob:
+    return either.blob if isinstance(either, View) else either
+
+
+Views = Sequence[View]
+Flags = Sequence[bool]

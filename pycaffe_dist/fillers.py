@@ -1,0 +1,108 @@
+"""What parameters are filled with before training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.rng import generator
+
+Filler = Callable[[Any, Array], None]
+FILLERS: dict[str, Filler] = {}
+
+
+def fill(filler: Any, array: Array) -> None:
+    """Fill ``array`` as the FillerParameter ``filler`` says.
+
+    Raises:
+        NetError: an unknown type, or values its type cannot use.
+    """
+    if filler.type not in FILLERS:
+        known = ", ".join(sorted(FILLERS))
+        raise NetError(
+            f'there is no filler "{filler.type}"{did_you_mean(filler.type, FILLERS)} Known: {known}'
+        )
+    if filler.sparse != -1 and filler.type != "gaussian":
+        raise NetError(f'"sparse" is for the gaussian filler, not for "{filler.type}"')
+    if not array.size:
+        raise NetError(f'nothing to fill with "{filler.type}": the shape is {array.shape}')
+    FILLERS[filler.type](filler, array)
+
+
+def filler(name: str) -> Callable[[Filler], Filler]:
+    """Register a filler under the name that prototxts use."""
+
+    def register(function: Filler) -> Filler:
+        FILLERS[name] = function
+        return function
+
+    return register
+
+
+@filler("constant")
+def constant(f: Any, array: Array) -> None:
+    array[...] = f.value
+
+
+@filler("uniform")
+def uniform(f: Any, array: Array) -> None:
+    """U(min, max)"""
+    if f.min > f.max:
+        raise NetError(f"uniform filler: min {f.min:g} is above max {f.max:g}")
+    array[...] = generator().uniform(f.min, f.max, array.shape)
+
+
+@filler("gaussian")
+def gaussian(f: Any, array: Array) -> None:
+    """N(mean, std); with ``sparse`` each value is kept with probability sparse / shape[0]."""
+    if f.std <= 0:
+        raise NetError(f"gaussian filler: std {f.std:g} must be above 0")
+    array[...] = generator().normal(f.mean, f.std, array.shape)
+    if f.sparse >= 0:
+        outputs = array.shape[0] if array.ndim else 1
+        array *= generator().random_sample(array.shape) < f.sparse / outputs
+
+
+@filler("positive_unitball")
+def positive_unitball(f: Any, array: Array) -> None:
+    """U(0, 1), each slice along the first axis then scaled to the sum 1."""
+    array[...] = generator().random_sample(array.shape)
+    rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
+    rows /= rows.sum(axis=1, keepdims=True)
+
+
+@filler("xavier")
+def xavier(f: Any, array: Array) -> None:
+    """U(−a, a), a = √(3 / n)"""
+    limit = np.sqrt(3.0 / _fan(f, array))
+    array[...] = generator().uniform(-limit, limit, array.shape)
+
+
+@filler("msra")
+def msra(f: Any, array: Array) -> None:
+    """N(0, √(2 / n))"""
+    array[...] = generator().normal(0.0, np.sqrt(2.0 / _fan(f, array)), array.shape)
+
+
+@filler("bilinear")
+def bilinear(f: Any, array: Array) -> None:
+    """(1 − |x/f − c|)(1 − |y/f − c|), f = ⌈K/2⌉, c = (K − 1)/(2f): upsampling by deconvolution."""
+    if array.ndim != 4 or array.shape[2] != array.shape[3]:
+        raise NetError(f"bilinear filler: needs 4 axes and a square kernel, not {array.shape}")
+    size = array.shape[3]
+    factor = -(-size // 2)
+    centre = (size - 1) / (2.0 * factor)
+    line = 1 - np.abs(np.arange(size) / factor - centre)
+    array[...] = line[:, None] * line
+
+
+def _fan(f: Any, array: Array) -> float:
+    """The n of xavier and msra: values per output, per input, or their mean."""
+    fan_in = array.size / (array.shape[0] if array.ndim else 1)
+    fan_out = array.size / array.shape[1] if array.ndim > 1 else float(array.size)
+    return float((fan_in, fan_out, (fan_in + fan_out) / 2)[f.variance_norm])

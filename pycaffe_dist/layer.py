@@ -1,0 +1,217 @@
+"""Layer: what every layer type is, and the register of them all."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.fillers import fill
+from pycaffe_dist.memory import HOST, Home
+from pycaffe_dist.proto import forks
+from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
+from pycaffe_dist.proto.suggest import did_you_mean
+
+LAYERS: dict[str, type[Layer]] = {}
+L = TypeVar("L", bound="type[Layer]")
+Arity = int | tuple[int, int | None]
+
+
+def register(*types: str) -> Callable[[L], L]:
+    """Make a class known by the ``type`` that prototxts write."""
+
+    def add(cls: L) -> L:
+        for name in types:
+            LAYERS[name] = cls
+        cls.type = types[0]
+        return cls
+
+    return add
+
+
+def layer_types() -> dict[str, type[Layer]]:
+    """Every known layer type by name; ours are imported at the first call."""
+    _import_layers()
+    return dict(sorted(LAYERS.items()))
+
+
+@cache
+def _import_layers() -> None:
+    package = importlib.import_module("pycaffe_dist.layers")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+@dataclass
+class Context:
+    """What a layer is built in."""
+
+    dtype: Any = np.float32
+    home: Home = HOST
+    xp: Any = np
+    dry: bool = False  # shapes only: no values are filled in, no files are opened
+    rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
+    ranks: int = 1
+
+
+def create_layer(param: LayerParameter, context: Context) -> Layer:
+    """A layer of the type that ``param`` names."""
+    known = layer_types()
+    if param.type not in known:
+        raise NetError(f'layer "{param.name}": {unknown_type(param.type, known)}')
+    return known[param.type](param, context)
+
+
+def unknown_type(name: str, known: dict[str, type[Layer]]) -> str:
+    source = forks.of_layer_type(name)
+    hint = f"; it comes from {source}" if source else did_you_mean(name, known)
+    return f'type "{name}" is not known{hint}\nKnown types: {", ".join(known)}'
+
+
+class Layer:
+    """Base of all layers.
+
+    A subclass says how many bottoms and tops it takes, sets itself up once in ``setup``, gives its
+    tops their shapes in ``reshape`` (called before every forward), and computes in ``forward`` and
+    ``backward``.  Bottoms, tops and ``self.params`` are views: ``data`` and ``diff`` are arrays of
+    the module ``self.xp``.  Gradients of parameters are added to, those of bottoms overwritten.
+    """
+
+    type = ""
+    bottoms: Arity = 1  # a number, or (least, most) with None for no limit
+    tops: Arity = 1
+    equal_counts = False  # as many tops as bottoms
+    auto_tops = False  # unnamed tops are made for what is missing
+    label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
+
+    def __init__(self, param: LayerParameter, context: Context) -> None:
+        self.layer_param = LayerParameter()
+        self.layer_param.CopyFrom(param)
+        self.name = param.name
+        self.phase = param.phase if param.HasField("phase") else TEST
+        self.context = context
+        self.xp = context.xp
+        self.dtype = np.dtype(context.dtype)
+        self.blobs: list[Blob] = []
+        self.params: list[View] = []
+        self.param_propagate_down: list[bool] = []
+        self.loss: list[float] = []
+
+    # -- what a subclass writes --------------------------------------------------------------
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        """Read the parameters, make the blobs (once)."""
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        """Give the tops their shapes."""
+        raise NotImplementedError
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        raise NotImplementedError
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        raise self.error("has no gradient, but one is asked of it")
+
+    def flops(self, bottom: Views, top: Views) -> int:
+        """Multiplications and additions of one forward pass."""
+        return sum(t.count for t in top)
+
+    def factors(self, top: Views, bottom: Views) -> tuple[Any, Any] | None:
+        """(A, B) if the first parameter's gradient is AᵀB with few rows in A and B, else None."""
+        return None
+
+    # -- what the net calls ------------------------------------------------------------------
+
+    def set_up(self, bottom: Views, top: Views) -> None:
+        """Check the counts, set up, shape the tops, put loss weights into their diffs."""
+        self.check_counts(len(bottom), len(top))
+        self.setup(bottom, top)
+        self.load_given_blobs()
+        self.reshape(bottom, top)
+        self.set_loss_weights(top)
+
+    def run_forward(self, bottom: Views, top: Views) -> float:
+        """Shape, compute, and return the loss: Σ over tops of data · loss weight."""
+        self.reshape(bottom, top)
+        self.forward(bottom, top)
+        loss = 0.0
+        for view, weight in zip(top, self.loss, strict=False):
+            if weight:
+                loss += float(self.xp.vdot(view.data, view.diff))
+        return loss
+
+    def force_backward_allowed(self, bottom_index: int) -> bool:
+        return bottom_index not in self.label_bottoms
+
+    # -- help for subclasses -----------------------------------------------------------------
+
+    def error(self, message: str) -> NetError:
+        return NetError(f'layer "{self.name}" ({self.type}): {message}')
+
+    def check(self, condition: bool, message: str) -> None:
+        if not condition:
+            raise self.error(message)
+
+    def add_blob(self, shape: Sequence[int], filler: Any = None) -> None:
+        """Add a parameter; without a filler it is zeros.  Blobs in the prototxt replace filling."""
+        blob = Blob(shape, self.dtype)
+        self.adopt(blob)
+        given = len(self.layer_param.blobs) > 0
+        if filler is not None and not given and not self.context.dry:
+            try:
+                fill(filler, blob.data)
+            except NetError as e:
+                raise self.error(f"parameter {len(self.blobs) - 1}: {e}") from e
+
+    def adopt(self, blob: Blob) -> None:
+        """Take a blob as the next parameter."""
+        self.blobs.append(blob)
+        self.params.append(View(blob, self.context.home, "diff"))
+        self.param_propagate_down.append(True)
+
+    def load_given_blobs(self) -> None:
+        """Values written into the prototxt itself (`blobs { ... }`)."""
+        given = self.layer_param.blobs
+        if not given or not self.blobs:
+            return
+        self.check(
+            len(given) == len(self.blobs),
+            f"{len(given)} blobs are given, {len(self.blobs)} are needed",
+        )
+        for blob, proto in zip(self.blobs, given, strict=True):
+            values = proto.double_data or proto.data
+            self.check(
+                len(values) == blob.count,
+                f"a given blob has {len(values)} values, {blob.shape} needs {blob.count}",
+            )
+            if not self.context.dry:
+                blob.data.reshape(-1)[:] = values
+        self.layer_param.ClearField("blobs")
+
+    def set_loss_weights(self, top: Views) -> None:
+        weights = list(self.layer_param.loss_weight)
+        self.check(
+            len(weights) in (0, len(top)),
+            f"{len(weights)} loss_weight for {len(top)} tops; give none or one for each",
+        )
+        self.loss = weights or [0.0] * len(top)
+        for view, weight in zip(top, self.loss, strict=True):
+            if weight and not self.context.dry:
+                view.blob.diff[...] = weight
+
+    def check_counts(self, bottoms: int, tops: int) -> None:
+        for what, count, arity in (("bottom", bottoms, self.bottoms), ("top", tops, self.tops)):
+            least, most = arity if isinstance(arity, tuple) else (arity, arity)
+            if count < least or (most is not None and count > most):
+                wanted = f"{least} to {most}" if most is not None else f"{least} or more"
+                wanted = str(least) if most == least else wanted
+                raise self.error(f"takes {wanted} {what} blob(s), found {count}")
+        if self.equal_counts and bottoms != tops:
+            raise self.error(f"takes as many tops as bottoms, found {bottoms} and {tops}")

@@ -1,0 +1,1 @@
+"""Caffe's layers: a file for each type, small families together."""

@@ -1,0 +1,154 @@
+"""Weights into nets and out of them, by layer name and by Caffe's rules."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, field
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Layer
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto import hdf5
+from pycaffe_dist.proto.blobs import BlobArray
+from pycaffe_dist.proto.weights import LayerWeights, Weights, read_weights, write_weights
+
+log = logging.getLogger(__name__)
+
+Path_ = str | os.PathLike[str]
+
+
+@dataclass
+class CopyReport:
+    """What became of a weights file: layer names, each in one list."""
+
+    copied: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)  # in the file, not in the net
+    missing: list[str] = field(default_factory=list)  # with parameters in the net, not in the file
+
+    def __str__(self) -> str:
+        text = f"{len(self.copied)} layers copied"
+        if self.ignored:
+            text += f"; not in the net: {', '.join(self.ignored)}"
+        if self.missing:
+            text += f"; not in the file, left as they were: {', '.join(self.missing)}"
+        return text
+
+
+def load_weights(net: Net, path: Path_) -> CopyReport:
+    """Copy the weights of a .caffemodel, binary or HDF5, into the layers of the same names.
+
+    Raises:
+        FileError: the file cannot be read.
+        NetError: a layer of the same name has other blobs; nothing has been copied then.
+    """
+    try:
+        return copy_weights(net, read_weights(path))
+    except NetError as e:
+        raise NetError(f"{path}: {e}") from e
+
+
+def copy_weights(net: Net, weights: Weights) -> CopyReport:
+    """Copy what :func:`read_weights` has read; see :func:`load_weights`."""
+    report = CopyReport()
+    by_name: dict[str, Layer] = {}
+    for name, layer in zip(net.layer_names, net.layers, strict=True):
+        by_name.setdefault(name, layer)
+    pairs = []
+    for source in weights.layers:
+        layer = by_name.get(source.name)
+        if layer is None:
+            log.info("Ignoring source layer %s", source.name)
+            report.ignored.append(source.name)
+        elif source.blobs or layer.blobs:
+            pairs.append((layer, source, _matched(net, layer, source)))
+    for layer, source, stored in pairs:
+        report.copied.append(source.name)
+        for blob, values in zip(layer.blobs, stored, strict=True):
+            if values is not None:
+                blob.data.reshape(-1)[:] = values.data.reshape(-1)
+                if values.diff is not None:
+                    blob.diff.reshape(-1)[:] = values.diff.reshape(-1)
+    for name, layer in by_name.items():
+        if layer.blobs and name not in report.copied:
+            report.missing.append(name)
+    return report
+
+
+def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:
+    """The stored blob for each of the layer's, None where an HDF5 file leaves a shared one out."""
+    stored: list[BlobArray | None] = list(source.blobs)
+    if not source.type and len(stored) < len(layer.blobs):
+        stored = _without_shared(net, layer, source)
+    if len(stored) != len(layer.blobs):
+        raise NetError(
+            f'layer "{layer.name}" has {len(layer.blobs)} parameter blobs in the net and '
+            f"{len(source.blobs)} in the file. To train it from scratch, rename the layer."
+        )
+    for i, (blob, values) in enumerate(zip(layer.blobs, stored, strict=True)):
+        if values is not None and not values.fits(blob.shape):
+            raise NetError(
+                f'layer "{layer.name}", parameter {i}: the shape is {blob.shape} in the net and '
+                f"{values.shape} in the file. To train it from scratch, rename the layer."
+            )
+    return stored
+
+
+def _without_shared(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:
+    """HDF5 files keep a shared parameter with its owner only."""
+    index = net.layers.index(layer)
+    owned = [
+        net.params.learnable[p].owner == (index, j) for j, p in enumerate(net.params.ids[index])
+    ]
+    if sum(owned) != len(source.blobs):
+        return list(source.blobs)
+    blobs = iter(source.blobs)
+    return [next(blobs) if mine else None for mine in owned]
+
+
+def share_weights(net: Net, other: Net) -> None:
+    """Let ``net`` use the parameters of ``other``, by layer name; their gradients stay apart."""
+    by_name = dict(zip(reversed(net.layer_names), reversed(net.layers), strict=True))
+    for name, theirs in zip(other.layer_names, other.layers, strict=True):
+        layer = by_name.get(name)
+        if layer is None:
+            log.info("Ignoring source layer %s", name)
+            continue
+        shapes = [b.shape for b in layer.blobs], [b.shape for b in theirs.blobs]
+        if shapes[0] != shapes[1]:
+            raise NetError(
+                f'layer "{name}": parameters of shapes {shapes[0]} and {shapes[1]} cannot be shared'
+            )
+        for mine, other_blob in zip(layer.blobs, theirs.blobs, strict=True):
+            mine.share_data(other_blob)
+
+
+def save_weights(net: Net, path: Path_, diffs: bool = False) -> None:
+    """Write a binary .caffemodel, shared parameters with each of their layers."""
+    write_weights(
+        path,
+        net.net_param,
+        [[blob.data for blob in layer.blobs] for layer in net.layers],
+        [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
+    )
+
+
+def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> None:
+    """Write a .caffemodel.h5, shared parameters with their owner only."""
+    if len(set(net.layer_names)) < len(net.layer_names):
+        twice = sorted({n for n in net.layer_names if net.layer_names.count(n) > 1})
+        raise NetError(f"HDF5 needs different layer names; used twice: {', '.join(twice)}")
+    owned = [
+        [
+            blob
+            for j, blob in enumerate(layer.blobs)
+            if net.params.learnable[net.params.ids[i][j]].owner == (i, j)
+        ]
+        for i, layer in enumerate(net.layers)
+    ]
+    hdf5.write_layers(
+        path,
+        net.layer_names,
+        [[blob.data for blob in blobs] for blobs in owned],
+        [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
+    )

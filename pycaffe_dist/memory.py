@@ -1,0 +1,102 @@
+"""One value, several homes.
+
+A value (a blob's data or diff) can live in several homes: plain NumPy memory, a GPU's, a layout
+that some kernel library prefers.  One or more homes are current; asking for another converts once
+and remembers.  Asking to write makes that home the only current one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Array = NDArray[Any]
+
+
+class Home(Protocol):
+    """A place where values can live.  Homes are compared by identity."""
+
+    def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """Room for ``count`` zeros."""
+
+    def load(self, host: Array, room: Any) -> None:
+        """Bring a plain array into ``room``."""
+
+    def store(self, room: Any, host: Array) -> None:
+        """Bring what is in ``room`` back to a plain array."""
+
+
+class Host:
+    """Plain NumPy memory, through which all other homes are reached."""
+
+    def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
+        return np.zeros(count, dtype)
+
+    def load(self, host: Array, room: Array) -> None:
+        room[...] = host
+
+    def store(self, room: Array, host: Array) -> None:
+        host[...] = room
+
+    def __repr__(self) -> str:
+        return "HOST"
+
+
+HOST = Host()
+
+
+class Value:
+    """``count`` numbers and where they are.  Nothing is allocated before somebody asks."""
+
+    __slots__ = ("_current", "_rooms", "count", "dtype")
+
+    def __init__(self, count: int, dtype: DTypeLike) -> None:
+        self.count = count
+        self.dtype = np.dtype(dtype)
+        self._rooms: dict[Home, Any] = {}
+        self._current: set[Home] = set()
+
+    @property
+    def current(self) -> frozenset[Home]:
+        """The homes that hold what was written last; none while it is all zeros."""
+        return frozenset(self._current)
+
+    def read(self, home: Home = HOST) -> Any:
+        """The value in ``home``, not to be written to."""
+        if home not in self._current:
+            self._bring(home)
+        return self._rooms[home]
+
+    def write(self, home: Home = HOST) -> Any:
+        """The value in ``home``, to be changed: all other homes become out of date."""
+        room = self.read(home)
+        if len(self._current) > 1:
+            self._current = {home}
+        return room
+
+    def replace(self, home: Home = HOST) -> Any:
+        """Room in ``home`` for a value to be written whole; what was there is not brought over."""
+        if home not in self._rooms:
+            self._rooms[home] = home.allocate(self.count, self.dtype)
+        self._current = {home}
+        return self._rooms[home]
+
+    def leave(self, home: Home) -> None:
+        """Give up the room in ``home``; the value stays in another."""
+        if self._current == {home}:
+            self._bring(HOST)
+        self._current.discard(home)
+        self._rooms.pop(home, None)
+
+    def _bring(self, home: Home) -> None:
+        if home not in self._rooms:
+            self._rooms[home] = home.allocate(self.count, self.dtype)
+        if self._current:
+            if home is HOST:
+                source = next(iter(self._current))
+                source.store(self._rooms[source], self._rooms[HOST])
+            else:
+                home.load(self.read(HOST), self._rooms[home])
+        self._current.add(home)

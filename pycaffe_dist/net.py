@@ -1,0 +1,299 @@
+"""Net: layers connected by blobs, built from a NetParameter, run forward and backward."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob, View
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Context, Layer, create_layer
+from pycaffe_dist.memory import Array
+from pycaffe_dist.params import Params
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
+from pycaffe_dist.proto.nets import NetFile
+from pycaffe_dist.proto.splits import insert_splits
+from pycaffe_dist.proto.state import filter_net
+from pycaffe_dist.proto.wiring import wiring_problems
+
+log = logging.getLogger(__name__)
+
+AUTOMATIC = "(automatic)"  # the name of a top that nobody named
+
+
+class Hook(list[Callable[[int], object]]):
+    """Functions to be called with a layer's index; calling the hook itself adds one (pycaffe)."""
+
+    def __call__(self, function: Callable[[int], object]) -> None:
+        self.append(function)
+
+    def fire(self, index: int) -> None:
+        for function in self:
+            function(index)
+
+
+class Net:
+    """A net in the state that its NetParameter names.
+
+    Args:
+        source: the net, already upgraded, or a file that was read.
+        context: number type and home of its values; ``dry`` for shapes only.
+    """
+
+    def __init__(self, source: NetParameter | NetFile, context: Context | None = None) -> None:
+        self._file = source if isinstance(source, NetFile) else NetFile(source, "", [])
+        self.context = context or Context()
+        filtered = filter_net(self._file.net)
+        self._check_wiring(filtered)
+        self.net_param = insert_splits(filtered)
+        self.name = self.net_param.name
+        self.phase = self.net_param.state.phase
+        self.debug_info = self.net_param.debug_info
+
+        self.layers: list[Layer] = []
+        self.layer_names: list[str] = []
+        self.blobs: list[Blob] = []
+        self.blob_names: list[str] = []
+        self.blob_ids: dict[str, int] = {}
+        self.blob_loss_weights: list[float] = []
+        self.bottom_ids: list[list[int]] = []
+        self.top_ids: list[list[int]] = []
+        self.bottoms: list[list[View]] = []
+        self.tops: list[list[View]] = []
+        self.input_ids: list[int] = []
+        self.output_ids: list[int] = []
+        self.params = Params()
+
+        self.blob_need_backward: list[bool] = []
+        self.bottom_need_backward: list[list[bool]] = []
+        self.layer_need_backward: list[bool] = []
+
+        self.before_forward, self.after_forward = Hook(), Hook()
+        self.before_backward, self.after_backward = Hook(), Hook()
+        self._build()
+
+    # -- building ----------------------------------------------------------------------------
+
+    def _check_wiring(self, net: NetParameter) -> None:
+        problems = wiring_problems(net)
+        if problems:
+            lines = self._file.lines_of(net)
+            raise NetError("\n".join(self._place(lines[i]) + text for i, text in problems))
+
+    def _place(self, line: int | None) -> str:
+        if not self._file.path:
+            return ""
+        return f"{self._file.path}:{line}: " if line else f"{self._file.path}: "
+
+    def _build(self) -> None:
+        log.info("Initializing net from parameters: \n%s", self.net_param)
+        lines = self._file.lines_of(self.net_param)
+        available: dict[str, int] = {}
+        for index, param in enumerate(self.net_param.layer):
+            if not param.HasField("phase"):
+                param.phase = self.phase
+            try:
+                self._add_layer(index, param, available)
+            except NetError as e:
+                raise NetError(self._place(lines[index]) + str(e)) from e
+        self._find_what_needs_backward()
+        # Byte-wise order, as a C++ set of strings has it.
+        self.output_ids = [available[name] for name in sorted(available, key=str.encode)]
+        for i in self.output_ids:
+            log.info("This network produces output %s", self.blob_names[i])
+        log.info("Network initialization done.")
+
+    def _add_layer(self, index: int, param: LayerParameter, available: dict[str, int]) -> None:
+        layer = create_layer(param, self.context)
+        log.info("Creating Layer %s", param.name)
+        home = self.context.home
+        bottom_ids = [self._bottom(param, name, available) for name in param.bottom]
+        top_ids = [self._top(param, j, available) for j in range(len(param.top))]
+        while layer.auto_tops and len(top_ids) < _least(layer.tops):
+            top_ids.append(self._new_blob(AUTOMATIC))
+        if param.type == "Input":
+            self.input_ids += top_ids
+        bottom = [View(self.blobs[i], home, "diff") for i in bottom_ids]
+        top = [View(self.blobs[i], home, "data") for i in top_ids]
+
+        log.info("Setting up %s", param.name)
+        layer.set_up(bottom, top)
+        for i, view, weight in zip(top_ids, top, layer.loss, strict=True):
+            self.blob_loss_weights[i] = weight
+            shape = " ".join(map(str, view.shape))
+            log.info("Top shape: %s (%d)", f"{shape}" if shape else "", view.count)
+            if weight:
+                log.info("    with loss weight %g", weight)
+        if len(layer.layer_param.param) > len(layer.blobs):
+            raise layer.error(
+                f"{len(layer.layer_param.param)} `param` for {len(layer.blobs)} parameters"
+            )
+
+        self.layers.append(layer)
+        self.layer_names.append(param.name)
+        self.bottom_ids.append(bottom_ids)
+        self.top_ids.append(top_ids)
+        self.bottoms.append(bottom)
+        self.tops.append(top)
+        self._mark_needs(layer, param)
+        self.params.add_layer(index, layer)
+
+    def _bottom(self, param: LayerParameter, name: str, available: dict[str, int]) -> int:
+        log.info("%s <- %s", param.name, name)
+        available.pop(name, None)
+        return self.blob_ids[name]
+
+    def _top(self, param: LayerParameter, j: int, available: dict[str, int]) -> int:
+        name = param.top[j]
+        if j < len(param.bottom) and param.bottom[j] == name:
+            log.info("%s -> %s (in-place)", param.name, name)
+            available[name] = self.blob_ids[name]
+        else:
+            log.info("%s -> %s", param.name, name)
+            available[name] = self._new_blob(name)
+        return available[name]
+
+    def _new_blob(self, name: str) -> int:
+        self.blobs.append(Blob(dtype=self.context.dtype))
+        self.blob_names.append(name)
+        self.blob_ids[name] = len(self.blobs) - 1
+        self.blob_need_backward.append(False)
+        self.blob_loss_weights.append(0.0)
+        return len(self.blobs) - 1
+
+    def _mark_needs(self, layer: Layer, param: LayerParameter) -> None:
+        """A layer needs backward if a bottom does or a parameter of its own learns."""
+        from_below = [self.blob_need_backward[i] for i in self.bottom_ids[-1]]
+        needs = any(from_below)
+        self.bottom_need_backward.append(list(param.propagate_down) or from_below)
+        # What the file says counts here, not what the layer adds to it: as in Caffe.
+        for i in range(len(layer.blobs)):
+            learns = i >= len(param.param) or param.param[i].lr_mult != 0
+            layer.param_propagate_down[i] = learns
+            needs |= learns
+        self.layer_need_backward.append(needs)
+        if needs:
+            for i in self.top_ids[-1]:
+                self.blob_need_backward[i] = True
+
+    def _find_what_needs_backward(self) -> None:
+        """From the losses down: switch off what no loss depends on; then ``force_backward``.
+
+        By name, so that a chain of in-place layers counts as one blob.
+        """
+        under_loss: set[str] = set()
+        skipped: set[str] = set()
+        for i in reversed(range(len(self.layers))):
+            tops = [self.blob_names[t] for t in self.top_ids[i]]
+            contributes = any(self.layers[i].loss) or not under_loss.isdisjoint(tops)
+            flags = self.bottom_need_backward[i]
+            if self.layer_need_backward[i] and skipped.issuperset(tops):
+                self.layer_need_backward[i] = False
+                flags[:] = [False] * len(flags)
+            if not contributes:
+                self.layer_need_backward[i] = False
+            for j, b in enumerate(self.bottom_ids[i]):
+                if contributes:
+                    under_loss.add(self.blob_names[b])
+                else:
+                    flags[j] = False
+                if not flags[j]:
+                    skipped.add(self.blob_names[b])
+        if self.net_param.force_backward:
+            self._force_backward()
+        for name, needs in zip(self.layer_names, self.layer_need_backward, strict=True):
+            word = "needs" if needs else "does not need"
+            log.info("%s %s backward computation.", name, word)
+
+    def _force_backward(self) -> None:
+        for i, layer in enumerate(self.layers):
+            self.layer_need_backward[i] = True
+            flags = self.bottom_need_backward[i]
+            for j, b in enumerate(self.bottom_ids[i]):
+                flags[j] = flags[j] or layer.force_backward_allowed(j)
+                self.blob_need_backward[b] = self.blob_need_backward[b] or flags[j]
+            layer.param_propagate_down = [True] * len(layer.blobs)
+
+    # -- running -----------------------------------------------------------------------------
+
+    def forward(self, start: int = 0, end: int | None = None) -> float:
+        """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
+        loss = 0.0
+        for i in range(start, len(self.layers) if end is None else end + 1):
+            self.before_forward.fire(i)
+            loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
+            if self.debug_info:
+                self._debug_forward(i)
+            self.after_forward.fire(i)
+        return loss
+
+    def backward(self, start: int | None = None, end: int = 0) -> None:
+        """Run the layers' backward from ``start`` down to ``end``, both included."""
+        for i in range(len(self.layers) - 1 if start is None else start, end - 1, -1):
+            self.before_backward.fire(i)
+            if self.layer_need_backward[i]:
+                self.layers[i].backward(self.tops[i], self.bottom_need_backward[i], self.bottoms[i])
+                if self.debug_info:
+                    self._debug_backward(i)
+            self.after_backward.fire(i)
+        if self.debug_info:
+            self._debug_params()
+
+    def reshape(self) -> None:
+        """Let the shapes of the inputs spread through the net."""
+        for layer, bottom, top in zip(self.layers, self.bottoms, self.tops, strict=True):
+            layer.reshape(bottom, top)
+
+    def clear_param_diffs(self) -> None:
+        for param in self.params.learnable:
+            param.blob.diff_value.replace(self.context.home)[...] = 0
+
+    def update(self) -> None:
+        """Data −= diff for every learnable parameter."""
+        for param in self.params.learnable:
+            np.subtract(param.blob.data, param.blob.diff, out=param.blob.data)
+
+    # -- debug output ------------------------------------------------------------------------
+
+    def _debug_forward(self, i: int) -> None:
+        name = self.layer_names[i]
+        for t in self.top_ids[i]:
+            mean = _mean_abs(self.blobs[t].data)
+            log.info("    [Forward] Layer %s, top blob %s data: %g", name, self.blob_names[t], mean)
+        for p, blob in zip(self.params.ids[i], self.layers[i].blobs, strict=True):
+            what = self.params.learnable[p].name
+            mean = _mean_abs(blob.data)
+            log.info("    [Forward] Layer %s, param blob %s data: %g", name, what, mean)
+
+    def _debug_backward(self, i: int) -> None:
+        name = self.layer_names[i]
+        for b, flag in zip(self.bottom_ids[i], self.bottom_need_backward[i], strict=True):
+            if flag:
+                mean = _mean_abs(self.blobs[b].diff)
+                what = self.blob_names[b]
+                log.info("    [Backward] Layer %s, bottom blob %s diff: %g", name, what, mean)
+        for j, blob in enumerate(self.layers[i].blobs):
+            if self.layers[i].param_propagate_down[j]:
+                mean = _mean_abs(blob.diff)
+                log.info("    [Backward] Layer %s, param blob %d diff: %g", name, j, mean)
+
+    def _debug_params(self) -> None:
+        blobs = [param.blob for param in self.params.learnable]
+        sums = [sum(float(np.abs(b.data).sum()) for b in blobs)]
+        sums.append(sum(float(np.abs(b.diff).sum()) for b in blobs))
+        sums.append(sum(float(np.square(b.data).sum()) for b in blobs) ** 0.5)
+        sums.append(sum(float(np.square(b.diff).sum()) for b in blobs) ** 0.5)
+        log.error(
+            "    [Backward] All net params (data, diff): L1 norm = (%g, %g); L2 norm = (%g, %g)",
+            *sums,
+        )
+
+
+def _least(arity: int | tuple[int, int | None]) -> int:
+    return arity if isinstance(arity, int) else arity[0]
+
+
+def _mean_abs(array: Array) -> float:
+    return float(np.abs(array).mean()) if array.size else 0.0

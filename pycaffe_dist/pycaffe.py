@@ -1,0 +1,301 @@
+"""pycaffe's Net: names instead of numbers, keyword arguments, live arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist import loading
+from pycaffe_dist.blob import Blob
+from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.layer import Context, Layer
+from pycaffe_dist.memory import Array
+from pycaffe_dist.net import Hook
+from pycaffe_dist.net import Net as CoreNet
+from pycaffe_dist.proto.caffe_pb2 import NetState
+from pycaffe_dist.proto.nets import read_net
+
+
+class Net:
+    """A net from a prototxt: ``Net(file, phase, level=0, stages=None, weights=None)``.
+
+    The old order ``Net(file, weights, phase)`` is accepted too.
+    """
+
+    def __init__(
+        self,
+        network_file: str,
+        *positional: Any,
+        phase: int | None = None,
+        level: int = 0,
+        stages: Iterable[str] | None = None,
+        weights: str | None = None,
+    ) -> None:
+        if len(positional) == 2 and isinstance(positional[0], (str, Path)):
+            warnings.warn(
+                "Net(file, weights, phase) is the old form: use named arguments",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            weights, phase = str(positional[0]), positional[1]
+        elif positional:
+            phase = positional[0]
+            level = positional[1] if len(positional) > 1 else level
+            stages = positional[2] if len(positional) > 2 else stages
+            weights = positional[3] if len(positional) > 3 else weights
+        if phase is None:
+            raise TypeError("Net() needs a phase: caffe.TRAIN or caffe.TEST")
+        if not Path(network_file).is_file():
+            raise FileError(f"Could not open file {network_file}")
+        file = read_net(network_file)
+        state = NetState(phase=phase, level=level, stage=list(stages or []))  # type: ignore[arg-type]
+        file.net.state.MergeFrom(state)
+        self._take(CoreNet(file, Context()))
+        if weights is not None:
+            self.copy_from(weights)
+
+    @classmethod
+    def of(cls, core: CoreNet) -> Net:
+        """The pycaffe face of a net that exists."""
+        net = cls.__new__(cls)
+        net._take(core)
+        return net
+
+    def _take(self, core: CoreNet) -> None:
+        self.core = core
+        self.blobs: OrderedDict[str, Blob] = OrderedDict(
+            zip(core.blob_names, core.blobs, strict=True)
+        )
+        self.params: OrderedDict[str, list[Blob]] = OrderedDict(
+            (name, layer.blobs)
+            for name, layer in zip(core.layer_names, core.layers, strict=True)
+            if layer.blobs
+        )
+        self.layer_dict = OrderedDict(zip(core.layer_names, core.layers, strict=True))
+
+    # -- what is in it -----------------------------------------------------------------------
+
+    @property
+    def layers(self) -> list[Layer]:
+        return self.core.layers
+
+    @property
+    def inputs(self) -> list[str]:
+        return [self.core.blob_names[i] for i in self.core.input_ids]
+
+    @property
+    def outputs(self) -> list[str]:
+        return [self.core.blob_names[i] for i in self.core.output_ids]
+
+    @property
+    def top_names(self) -> OrderedDict[str, list[str]]:
+        return self._names(self.core.top_ids)
+
+    @property
+    def bottom_names(self) -> OrderedDict[str, list[str]]:
+        return self._names(self.core.bottom_ids)
+
+    def _names(self, ids: list[list[int]]) -> OrderedDict[str, list[str]]:
+        names = [[self.core.blob_names[i] for i in row] for row in ids]
+        return OrderedDict(zip(self.core.layer_names, names, strict=True))
+
+    @property
+    def blob_loss_weights(self) -> OrderedDict[str, float]:
+        return OrderedDict(zip(self.core.blob_names, self.core.blob_loss_weights, strict=True))
+
+    _layer_names = property(lambda self: self.core.layer_names)
+    _blob_names = property(lambda self: self.core.blob_names)
+    _blobs = property(lambda self: self.core.blobs)
+    _blob_loss_weights = property(lambda self: self.core.blob_loss_weights)
+    _inputs = property(lambda self: self.core.input_ids)
+    _outputs = property(lambda self: self.core.output_ids)
+
+    def _top_ids(self, layer: int) -> list[int]:
+        return self.core.top_ids[layer]
+
+    def _bottom_ids(self, layer: int) -> list[int]:
+        return self.core.bottom_ids[layer]
+
+    # -- hooks: net.after_backward(f) calls f(layer index) -----------------------------------
+
+    @property
+    def before_forward(self) -> Hook:
+        return self.core.before_forward
+
+    @property
+    def after_forward(self) -> Hook:
+        return self.core.after_forward
+
+    @property
+    def before_backward(self) -> Hook:
+        return self.core.before_backward
+
+    @property
+    def after_backward(self) -> Hook:
+        return self.core.after_backward
+
+    # -- running -----------------------------------------------------------------------------
+
+    def forward(
+        self,
+        blobs: Iterable[str] | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        **inputs: Any,
+    ) -> dict[str, Array]:
+        """Set the inputs, run, and return the outputs (and ``blobs``) as live arrays.
+
+        With ``end`` the tops of that layer are returned instead of the net's outputs.
+        """
+        names = list(blobs or [])
+        first = self._layer_index(start) if start is not None else 0
+        if end is not None:
+            last = self._layer_index(end)
+            wanted = self.top_names[end] + names
+        else:
+            last = len(self.core.layers) - 1
+            wanted = self.outputs + names
+        if inputs:
+            if set(inputs) != set(self.inputs):
+                raise ValueError(
+                    f"Input blob arguments do not match net inputs: {sorted(inputs)} were given, "
+                    f"the net has {self.inputs}"
+                )
+            for name, values in inputs.items():
+                self._assign(self.blobs[name], "data", name, values, "Input")
+        self.core.forward(first, last)
+        return {name: self.blobs[name].data for name in dict.fromkeys(wanted)}
+
+    def backward(
+        self,
+        diffs: Iterable[str] | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        **top_diffs: Any,
+    ) -> dict[str, Array]:
+        """Set the outputs' gradients, run backward, and return the inputs' (and ``diffs``)."""
+        names = list(diffs or [])
+        first = self._layer_index(start) if start is not None else len(self.core.layers) - 1
+        if end is not None:
+            last = self._layer_index(end)
+            wanted = self.bottom_names[end] + names
+        else:
+            last = 0
+            wanted = self.inputs + names
+        if top_diffs:
+            if set(top_diffs) != set(self.outputs):
+                raise ValueError(
+                    f"Top diff arguments do not match net outputs: {sorted(top_diffs)} were given, "
+                    f"the net has {self.outputs}"
+                )
+            for name, values in top_diffs.items():
+                self._assign(self.blobs[name], "diff", name, values, "Diff")
+        self.core.backward(first, last)
+        return {name: self.blobs[name].diff for name in dict.fromkeys(wanted)}
+
+    @staticmethod
+    def _assign(blob: Blob, part: str, name: str, values: Any, what: str) -> None:
+        batch = np.shape(values)[:1]
+        if blob.shape and batch != blob.shape[:1]:
+            raise ValueError(
+                f"{what} is not batch sized: {name} has {batch[0] if batch else 'no'} items, "
+                f"the net takes {blob.shape[0]}"
+            )
+        getattr(blob, part)[...] = values
+
+    def _layer_index(self, name: str) -> int:
+        try:
+            return self.core.layer_names.index(name)
+        except ValueError:
+            raise NetError(f'there is no layer "{name}" in net "{self.core.name}"') from None
+
+    def forward_all(self, blobs: Iterable[str] | None = None, **inputs: Any) -> dict[str, Array]:
+        """Run any number of items in batches; copies of the outputs for all of them."""
+        collected: dict[str, list[Array]] = {name: [] for name in [*self.outputs, *(blobs or [])]}
+        for batch in self._batches(inputs):
+            for name, values in self.forward(blobs=list(blobs or []), **batch).items():
+                collected[name].extend(values.copy())
+        count = len(next(iter(inputs.values())))
+        return {name: np.asarray(values)[:count] for name, values in collected.items()}
+
+    def forward_backward_all(
+        self,
+        blobs: Iterable[str] | None = None,
+        diffs: Iterable[str] | None = None,
+        **kwargs: Any,
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Run any number of items forward and backward in batches; outputs and input gradients."""
+        all_outs: dict[str, list[Array]] = {n: [] for n in [*self.outputs, *(blobs or [])]}
+        all_diffs: dict[str, list[Array]] = {n: [] for n in [*self.inputs, *(diffs or [])]}
+        forward = self._batches({n: kwargs[n] for n in self.inputs if n in kwargs})
+        backward = self._batches({n: kwargs[n] for n in self.outputs if n in kwargs})
+        for ins, grads in zip_longest(forward, backward, fillvalue={}):
+            for name, values in self.forward(blobs=list(blobs or []), **ins).items():
+                all_outs[name].extend(values.copy())
+            for name, values in self.backward(diffs=list(diffs or []), **grads).items():
+                all_diffs[name].extend(values.copy())
+        count = len(next(iter(kwargs.values())))
+        return (
+            {name: np.asarray(values)[:count] for name, values in all_outs.items()},
+            {name: np.asarray(values)[:count] for name, values in all_diffs.items()},
+        )
+
+    def _batches(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Array]]:
+        """Slices of the net's batch size, the last one filled up with zeros."""
+        if not arrays:
+            return
+        size = next(iter(self.blobs.values())).shape[0]
+        whole = {name: np.asarray(values) for name, values in arrays.items()}
+        count = len(next(iter(whole.values())))
+        for begin in range(0, count, size):
+            batch = {name: values[begin : begin + size] for name, values in whole.items()}
+            short = size - len(next(iter(batch.values())))
+            if short:
+                batch = {
+                    name: np.concatenate([v, np.zeros((short, *v.shape[1:]), v.dtype)])
+                    for name, v in batch.items()
+                }
+            yield batch
+
+    def _forward(self, start: int, end: int) -> float:
+        return self.core.forward(start, end)
+
+    def _backward(self, start: int, end: int) -> None:
+        self.core.backward(start, end)
+
+    def reshape(self) -> None:
+        self.core.reshape()
+
+    def clear_param_diffs(self) -> None:
+        self.core.clear_param_diffs()
+
+    # -- weights -----------------------------------------------------------------------------
+
+    def copy_from(self, path: str) -> loading.CopyReport:
+        """Load weights by layer name; returns what was copied and what was not."""
+        return loading.load_weights(self.core, path)
+
+    load_hdf5 = copy_from
+
+    def save(self, path: str) -> None:
+        loading.save_weights(self.core, path)
+
+    def save_hdf5(self, path: str) -> None:
+        loading.save_weights_hdf5(self.core, path)
+
+    def share_with(self, other: Net) -> None:
+        """Use the parameters of ``other``, by layer name, as our own."""
+        loading.share_weights(self.core, other.core)
+
+    def set_input_arrays(self, data: Any, labels: Any) -> None:
+        """Give a MemoryData layer in front its arrays."""
+        layer = self.core.layers[0]
+        if layer.type != "MemoryData":
+            raise NetError("set_input_arrays: the first layer is not a MemoryData layer")
+        layer.set_arrays(data, labels)  # type: ignore[attr-defined]
