@@ -56,12 +56,12 @@ def copy_weights(net: Net, weights: Weights) -> CopyReport:
         by_name.setdefault(name, layer)
     pairs = []
     for source in weights.layers:
-        layer = by_name.get(source.name)
-        if layer is None:
+        target = by_name.get(source.name)
+        if target is None:
             log.info("Ignoring source layer %s", source.name)
             report.ignored.append(source.name)
-        elif source.blobs or layer.blobs:
-            pairs.append((layer, source, _matched(net, layer, source)))
+        elif source.blobs or target.blobs:
+            pairs.append((target, source, _matched(net, target, source)))
     for layer, source, stored in pairs:
         report.copied.append(source.name)
         for blob, values in zip(layer.blobs, stored, strict=True):

@@ -219,7 +219,7 @@ class Net:
         """Run any number of items in batches; copies of the outputs for all of them."""
         collected: dict[str, list[Array]] = {name: [] for name in [*self.outputs, *(blobs or [])]}
         for batch in self._batches(inputs):
-            for name, values in self.forward(blobs=list(blobs or []), **batch).items():
+            for name, values in self.forward(list(blobs or []), **batch).items():
                 collected[name].extend(values.copy())
         count = len(next(iter(inputs.values())))
         return {name: np.asarray(values)[:count] for name, values in collected.items()}
@@ -235,10 +235,11 @@ class Net:
         all_diffs: dict[str, list[Array]] = {n: [] for n in [*self.inputs, *(diffs or [])]}
         forward = self._batches({n: kwargs[n] for n in self.inputs if n in kwargs})
         backward = self._batches({n: kwargs[n] for n in self.outputs if n in kwargs})
-        for ins, grads in zip_longest(forward, backward, fillvalue={}):
-            for name, values in self.forward(blobs=list(blobs or []), **ins).items():
+        nothing: dict[str, Any] = {}
+        for ins, grads in zip_longest(forward, backward, fillvalue=nothing):
+            for name, values in self.forward(list(blobs or []), **ins).items():
                 all_outs[name].extend(values.copy())
-            for name, values in self.backward(diffs=list(diffs or []), **grads).items():
+            for name, values in self.backward(list(diffs or []), **grads).items():
                 all_diffs[name].extend(values.copy())
         count = len(next(iter(kwargs.values())))
         return (
@@ -246,7 +247,7 @@ class Net:
             {name: np.asarray(values)[:count] for name, values in all_diffs.items()},
         )
 
-    def _batches(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Array]]:
+    def _batches(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         """Slices of the net's batch size, the last one filled up with zeros."""
         if not arrays:
             return

@@ -1,0 +1,99 @@
+"""pycaffe's process-wide settings: mode, device, ranks, log."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.layer import layer_types
+from pycaffe_dist.optional import install_command
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.rng import set_random_seed
+
+log_ = logging.getLogger("pycaffe_dist.pycaffe")
+
+
+@dataclass
+class Settings:
+    """What pycaffe keeps for the whole process."""
+
+    device: int = 0
+    ranks: int = 1
+    rank: int = 0
+    multiprocess: bool = False
+
+
+SETTINGS = Settings()
+
+
+def set_mode_cpu() -> None:
+    """Compute on the CPU, which is what this version does in any case."""
+
+
+def set_mode_gpu() -> None:
+    raise MissingPartError(
+        "set_mode_gpu: this version computes on the CPU only; leave the call out. "
+        f"CuPy, for versions that use it, comes with: {install_command('gpu')}"
+    )
+
+
+def set_device(device: int) -> None:
+    """Choose the GPU for a later set_mode_gpu."""
+    SETTINGS.device = device
+
+
+def solver_count() -> int:
+    return SETTINGS.ranks
+
+
+def set_solver_count(count: int) -> None:
+    SETTINGS.ranks = count
+
+
+def solver_rank() -> int:
+    return SETTINGS.rank
+
+
+def set_solver_rank(rank: int) -> None:
+    SETTINGS.rank = rank
+
+
+def set_multiprocess(value: bool) -> None:
+    SETTINGS.multiprocess = value
+
+
+def has_nccl() -> bool:
+    return False
+
+
+def layer_type_list() -> list[str]:
+    """Every known layer type, in alphabetical order."""
+    return list(layer_types())
+
+
+def init_log(level: int = 0, to_stderr: bool = True) -> None:
+    """Send the log to standard error from a glog severity on: 0 info, 1 warning, 2 error."""
+    if to_stderr:
+        log_to_stderr((logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)[level])
+
+
+def log(text: str) -> None:
+    log_.info(text)
+
+
+__all__ = [
+    "has_nccl",
+    "init_log",
+    "layer_type_list",
+    "log",
+    "set_device",
+    "set_mode_cpu",
+    "set_mode_gpu",
+    "set_multiprocess",
+    "set_random_seed",
+    "set_solver_count",
+    "set_solver_rank",
+    "solver_count",
+    "solver_rank",
+]
