@@ -90,6 +90,7 @@ class Layer:
     equal_counts = False  # as many tops as bottoms
     auto_tops = False  # unnamed tops are made for what is missing
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
+    outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         self.layer_param = LayerParameter()
@@ -123,9 +124,9 @@ class Layer:
         """Multiplications and additions of one forward pass."""
         return sum(t.count for t in top)
 
-    def factors(self, top: Views, bottom: Views) -> tuple[Any, Any] | None:
-        """(A, B) if the first parameter's gradient is AᵀB with few rows in A and B, else None."""
-        return None
+    def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
+        """(A, B) of which the first parameter's gradient is AᵀB; for layers with outer_product."""
+        raise NotImplementedError
 
     # -- what the net calls ------------------------------------------------------------------
 

@@ -34,6 +34,9 @@ def _check(path: str, state: NetState | None) -> bool:
     print(f"{path}:")
     for fact in report.facts:
         print(f"  {fact}")
+    for text, owners in report.tables.items():
+        print(f"\n  {' and '.join(owners)}:")
+        print("\n".join(f"    {line}" for line in text.splitlines()), end="\n\n")
     for warning in report.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     for error in report.errors:

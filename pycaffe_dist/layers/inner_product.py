@@ -16,6 +16,8 @@ class InnerProduct(Layer):
     ∂W = ∂yᵀ x   ∂b = Σ ∂y   ∂x = ∂y W
     """
 
+    outer_product = True
+
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.inner_product_param
         self.outputs = p.num_output

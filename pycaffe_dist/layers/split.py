@@ -19,10 +19,10 @@ class Split(Layer):
                 "cannot work in place: each reader has a gradient of its own",
             )
             view.reshape_like(bottom[0])
+            view.share_data(bottom[0])
 
     def forward(self, bottom: Views, top: Views) -> None:
-        for view in top:
-            view.share_data(bottom[0])
+        pass
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not propagate_down[0]:

@@ -1,4 +1,4 @@
-"""Everything that can be said about a net or a solver without data and without building it."""
+"""Everything that can be said about a net or a solver without data and without computing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -26,11 +29,11 @@ from pycaffe_dist.proto.nets import (
     train_net,
 )
 from pycaffe_dist.proto.sniff import describe
-from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net, merge_state
 from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.proto.wiring import wiring_problems
+from pycaffe_dist.report.table import net_table
 
 LR_POLICIES = {
     "fixed": (),
@@ -50,6 +53,7 @@ class Report:
     facts: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    tables: dict[str, list[str]] = field(default_factory=dict)  # a table, and whose it is
 
 
 def check_file(path: str | os.PathLike[str], state: NetState | None = None) -> Report:
@@ -100,6 +104,8 @@ def check_net(file: NetFile, state: NetState | None = None) -> Report:
     whole = Report([f"net {_quoted(file.net.name)}: {len(file.net.layer)} layers in the file"])
     for phase, report in reports.items():
         whole.facts += report.facts
+        for text, owners in report.tables.items():
+            whole.tables.setdefault(text, []).extend(owners)
         whole.warnings += [w for w in report.warnings if w not in whole.warnings]
         if report.errors and usable:  # many nets are written for one phase only
             whole.warnings += [f"{e} (as a {phase} net)" for e in report.errors]
@@ -133,19 +139,30 @@ def _check_in_state(file: NetFile, state: NetState) -> Report:
     if not net.layer:
         report.errors.append(f"{file.path}: no layer is left in phase {phase}")
     elif not report.errors:
-        built = insert_splits(net)
-        splits = len(built.layer) - len(net.layer)
-        report.facts.append(f"  {phase}: {len(net.layer)} layers, {splits} splits, {_ends(built)}")
+        _describe(file, state, report)
     return report
 
 
-def _ends(net: NetParameter) -> str:
-    """What goes in and what comes out."""
-    read = {blob for layer in net.layer for blob in layer.bottom}
-    made = {blob for layer in net.layer for blob in layer.top}
-    inputs = [blob for layer in net.layer if layer.type == "Input" for blob in layer.top]
-    into = f"in: {', '.join(inputs)}; " if inputs else ""
-    return f"{into}out: {', '.join(sorted(made - read)) or 'nothing'}"
+def _describe(file: NetFile, state: NetState, report: Report) -> None:
+    """Build the net without values and put what it is into the report."""
+    stated = NetFile(NetParameter(), file.path, file.lines)
+    stated.net.CopyFrom(file.net)
+    stated.net.state.CopyFrom(state)
+    try:
+        net = Net(stated, Context(dry=True))
+    except PcdError as e:
+        report.errors.append(str(e))
+        return
+    phase = Phase.Name(state.phase)
+    splits = sum(layer.type == "Split" for layer in net.layers)
+    inputs = [net.blob_names[i] for i in net.input_ids]
+    outputs = [net.blob_names[i] for i in net.output_ids]
+    report.facts.append(
+        f"  {phase}: {len(net.layers) - splits} layers, {splits} splits, "
+        + (f"in: {', '.join(inputs)}; " if inputs else "")
+        + f"out: {', '.join(outputs) or 'nothing'}"
+    )
+    report.tables.setdefault("\n".join(net_table(layer_facts(net))), []).append(phase)
 
 
 # -- solvers ---------------------------------------------------------------------------------------
@@ -177,6 +194,8 @@ def _check_solver_net(solver_path: str, net: SolverNet, report: Report) -> None:
         return
     inner = _check_in_state(file, file.net.state)
     report.facts += inner.facts
+    for text in inner.tables:
+        report.tables.setdefault(text, []).append(net.role)
     report.errors += inner.errors
     report.warnings += inner.warnings
 

@@ -1,0 +1,53 @@
+"""Plain tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycaffe_dist.facts import LayerFacts, totals
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Lines with aligned columns: the first ``left`` to the left, the rest to the right."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = (
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        return "  ".join(cells).rstrip()
+
+    return [line(head), *(line(row) for row in rows)]
+
+
+def amount(value: float, unit: str = "") -> str:
+    """A number in three digits: 12.3 M."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {letter}{unit}"
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def net_table(facts: Sequence[LayerFacts]) -> list[str]:
+    """Layers with their outputs, parameters, work and memory, and the sums below."""
+    head = ("layer", "type", "output", "params", "FLOPs", "memory")
+    rows = [
+        (
+            f.name,
+            f.type,
+            " ".join("x".join(map(str, shape)) or "1" for shape in f.top_shapes[:2])
+            + (" ..." if len(f.top_shapes) > 2 else ""),
+            f"{f.param_count:,}" if f.param_count else "",
+            amount(f.flops) if f.flops else "",
+            amount(f.data_bytes, "B") if f.data_bytes else "",
+        )
+        for f in facts
+        if f.type != "Split"
+    ]
+    sums = totals(list(facts))
+    return [
+        *table(head, rows, left=3),
+        f"{sums.params:,} parameters, {amount(sums.flops)}FLOP forward, "
+        f"{amount(sums.test_bytes, 'B')} to test, {amount(sums.train_bytes, 'B')} to train",
+    ]
