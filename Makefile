@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 EXTRAS := mpi,leveldb,dev
 
-.PHONY: setup train test lint format type proto bench clean
+.PHONY: setup train test test-protobuf lint format type proto bench clean
 
 setup: $(STAMP)
 
@@ -22,6 +22,9 @@ train: setup  ## LeNet on the embedded handwritten digits
 
 test: setup
 	$(PY) -m pytest
+
+test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
+	$(PY) scripts/test_protobuf.py
 
 lint: setup
 	$(VENV)/bin/ruff check .

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass, field
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.weights import LayerWeights, Weights, read_weights, write_weights
-
-log = logging.getLogger(__name__)
 
 Path_ = str | os.PathLike[str]
 
@@ -58,7 +56,7 @@ def copy_weights(net: Net, weights: Weights) -> CopyReport:
     for source in weights.layers:
         target = by_name.get(source.name)
         if target is None:
-            log.info("Ignoring source layer %s", source.name)
+            log.info("net.cpp:744", "Ignoring source layer %s", source.name)
             report.ignored.append(source.name)
         elif source.blobs or target.blobs:
             pairs.append((target, source, _matched(net, target, source)))
@@ -112,7 +110,7 @@ def share_weights(net: Net, other: Net) -> None:
     for name, theirs in zip(other.layer_names, other.layers, strict=True):
         layer = by_name.get(name)
         if layer is None:
-            log.info("Ignoring source layer %s", name)
+            log.info("net.cpp:648", "Ignoring source layer %s", name)
             continue
         shapes = [b.shape for b in layer.blobs], [b.shape for b in theirs.blobs]
         if shapes[0] != shapes[1]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
 import numpy as np
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, create_layer
@@ -17,8 +17,6 @@ from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net
 from pycaffe_dist.proto.wiring import wiring_problems
-
-log = logging.getLogger(__name__)
 
 AUTOMATIC = "(automatic)"  # the name of a top that nobody named
 
@@ -65,6 +63,7 @@ class Net:
         self.input_ids: list[int] = []
         self.output_ids: list[int] = []
         self.params = Params()
+        self._memory_used = 0
 
         self.blob_need_backward: list[bool] = []
         self.bottom_need_backward: list[list[bool]] = []
@@ -88,7 +87,7 @@ class Net:
         return f"{self._file.path}:{line}: " if line else f"{self._file.path}: "
 
     def _build(self) -> None:
-        log.info("Initializing net from parameters: \n%s", self.net_param)
+        log.info("net.cpp:53", "Initializing net from parameters: \n%s", self.net_param)
         lines = self._file.lines_of(self.net_param)
         available: dict[str, int] = {}
         for index, param in enumerate(self.net_param.layer):
@@ -102,12 +101,13 @@ class Net:
         # Byte-wise order, as a C++ set of strings has it.
         self.output_ids = [available[name] for name in sorted(available, key=str.encode)]
         for i in self.output_ids:
-            log.info("This network produces output %s", self.blob_names[i])
-        log.info("Network initialization done.")
+            log.info("net.cpp:244", "This network produces output %s", self.blob_names[i])
+        log.info("net.cpp:257", "Network initialization done.")
 
     def _add_layer(self, index: int, param: LayerParameter, available: dict[str, int]) -> None:
+        log.info("layer_factory.hpp:77", "Creating layer %s", param.name)
         layer = create_layer(param, self.context)
-        log.info("Creating Layer %s", param.name)
+        log.info("net.cpp:86", "Creating Layer %s", param.name)
         home = self.context.home
         bottom_ids = [self._bottom(param, name, available) for name in param.bottom]
         top_ids = [self._top(param, j, available) for j in range(len(param.top))]
@@ -118,14 +118,16 @@ class Net:
         bottom = [View(self.blobs[i], home, "diff") for i in bottom_ids]
         top = [View(self.blobs[i], home, "data") for i in top_ids]
 
-        log.info("Setting up %s", param.name)
         layer.set_up(bottom, top)
+        log.info("net.cpp:124", "Setting up %s", param.name)
         for i, view, weight in zip(top_ids, top, layer.loss, strict=True):
             self.blob_loss_weights[i] = weight
-            shape = " ".join(map(str, view.shape))
-            log.info("Top shape: %s (%d)", f"{shape}" if shape else "", view.count)
+            shape = "".join(f"{d} " for d in view.shape)
+            log.info("net.cpp:131", "Top shape: %s(%d)", shape, view.count)
             if weight:
-                log.info("    with loss weight %g", weight)
+                log.info("net.cpp:134", "    with loss weight %g", weight)
+            self._memory_used += view.count * layer.dtype.itemsize
+        log.info("net.cpp:139", "Memory required for data: %d", self._memory_used)
         if len(layer.layer_param.param) > len(layer.blobs):
             raise layer.error(
                 f"{len(layer.layer_param.param)} `param` for {len(layer.blobs)} parameters"
@@ -141,17 +143,17 @@ class Net:
         self.params.add_layer(index, layer)
 
     def _bottom(self, param: LayerParameter, name: str, available: dict[str, int]) -> int:
-        log.info("%s <- %s", param.name, name)
+        log.info("net.cpp:408", "%s <- %s", param.name, name)
         available.pop(name, None)
         return self.blob_ids[name]
 
     def _top(self, param: LayerParameter, j: int, available: dict[str, int]) -> int:
         name = param.top[j]
         if j < len(param.bottom) and param.bottom[j] == name:
-            log.info("%s -> %s (in-place)", param.name, name)
+            log.info("net.cpp:369", "%s -> %s (in-place)", param.name, name)
             available[name] = self.blob_ids[name]
         else:
-            log.info("%s -> %s", param.name, name)
+            log.info("net.cpp:382", "%s -> %s", param.name, name)
             available[name] = self._new_blob(name)
         return available[name]
 
@@ -194,6 +196,12 @@ class Net:
                 flags[:] = [False] * len(flags)
             if not contributes:
                 self.layer_need_backward[i] = False
+            if self.layer_need_backward[i]:
+                log.info("net.cpp:200", "%s needs backward computation.", self.layer_names[i])
+            else:
+                log.info(
+                    "net.cpp:202", "%s does not need backward computation.", self.layer_names[i]
+                )
             for j, b in enumerate(self.bottom_ids[i]):
                 if contributes:
                     under_loss.add(self.blob_names[b])
@@ -203,9 +211,6 @@ class Net:
                     skipped.add(self.blob_names[b])
         if self.net_param.force_backward:
             self._force_backward()
-        for name, needs in zip(self.layer_names, self.layer_need_backward, strict=True):
-            word = "needs" if needs else "does not need"
-            log.info("%s %s backward computation.", name, word)
 
     def _force_backward(self) -> None:
         for i, layer in enumerate(self.layers):
@@ -261,11 +266,16 @@ class Net:
         name = self.layer_names[i]
         for t in self.top_ids[i]:
             mean = _mean_abs(self.blobs[t].data)
-            log.info("    [Forward] Layer %s, top blob %s data: %g", name, self.blob_names[t], mean)
+            what = self.blob_names[t]
+            log.info(
+                "net.cpp:567", "    [Forward] Layer %s, top blob %s data: %g", name, what, mean
+            )
         for p, blob in zip(self.params.ids[i], self.layers[i].blobs, strict=True):
             what = self.params.learnable[p].name
             mean = _mean_abs(blob.data)
-            log.info("    [Forward] Layer %s, param blob %s data: %g", name, what, mean)
+            log.info(
+                "net.cpp:580", "    [Forward] Layer %s, param blob %s data: %g", name, what, mean
+            )
 
     def _debug_backward(self, i: int) -> None:
         name = self.layer_names[i]
@@ -273,11 +283,13 @@ class Net:
             if flag:
                 mean = _mean_abs(self.blobs[b].diff)
                 what = self.blob_names[b]
-                log.info("    [Backward] Layer %s, bottom blob %s diff: %g", name, what, mean)
+                text = "    [Backward] Layer %s, bottom blob %s diff: %g"
+                log.info("net.cpp:595", text, name, what, mean)
         for j, blob in enumerate(self.layers[i].blobs):
             if self.layers[i].param_propagate_down[j]:
                 mean = _mean_abs(blob.diff)
-                log.info("    [Backward] Layer %s, param blob %d diff: %g", name, j, mean)
+                text = "    [Backward] Layer %s, param blob %d diff: %g"
+                log.info("net.cpp:606", text, name, j, mean)
 
     def _debug_params(self) -> None:
         blobs = [param.blob for param in self.params.learnable]
@@ -286,6 +298,7 @@ class Net:
         sums.append(sum(float(np.square(b.data).sum()) for b in blobs) ** 0.5)
         sums.append(sum(float(np.square(b.diff).sum()) for b in blobs) ** 0.5)
         log.error(
+            "net.cpp:552",
             "    [Backward] All net params (data, diff): L1 norm = (%g, %g); L2 norm = (%g, %g)",
             *sums,
         )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 from google.protobuf.message import Message
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import FileError, PrototxtError, UpgradeError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.report.glog import log_to_stderr
 
-log = logging.getLogger(__name__)
 M = TypeVar("M", bound=Message)
 
 
@@ -46,7 +45,7 @@ def upgrade_file(
         return 2
     complete: bool | None = True
     if not needs_upgrade(message):
-        log.error("File already in latest proto format: %s", source)
+        log.error(tool, "File already in latest proto format: %s", source)
     else:
         try:
             complete = upgrade(message, source)
@@ -54,9 +53,9 @@ def upgrade_file(
             print(f"pcd {tool}: {e}", file=sys.stderr)
             return 1
         if complete is False:
-            log.error("Encountered error(s) while upgrading prototxt; see details above.")
+            log.error(tool, "Encountered error(s) while upgrading prototxt; see details above.")
     write(target, message)
-    log.info("Wrote upgraded %s to %s", message.DESCRIPTOR.name, target)
+    log.info(tool, "Wrote upgraded %s to %s", message.DESCRIPTOR.name, target)
     return int(complete is False)
 
 

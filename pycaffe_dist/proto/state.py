@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState, NetStateRule, Phase
 
 
-def rule_matches(state: NetState, rule: NetStateRule) -> bool:
+def rule_matches(state: NetState, rule: NetStateRule, layer: str = "") -> bool:
     """True if every condition that ``rule`` gives holds in ``state``; an empty rule always does."""
+    why = _mismatch(state, rule)
+    if why:
+        log.info("net.cpp:296", "The NetState %s by a rule in layer %s", why, layer)
+    return not why
+
+
+def _mismatch(state: NetState, rule: NetStateRule) -> str:
+    """Why a rule does not hold, as Caffe's log puts it."""
     if rule.HasField("phase") and rule.phase != state.phase:
-        return False
+        return f"phase ({state.phase:d}) differed from the phase ({rule.phase:d}) specified"
     if rule.HasField("min_level") and state.level < rule.min_level:
-        return False
+        return f"level ({state.level}) is below the min_level ({rule.min_level}) specified"
     if rule.HasField("max_level") and state.level > rule.max_level:
-        return False
-    stages = set(state.stage)
-    return stages.issuperset(rule.stage) and stages.isdisjoint(rule.not_stage)
+        return f"level ({state.level}) is above the max_level ({rule.max_level}) specified"
+    for stage in rule.stage:
+        if stage not in state.stage:
+            return f"did not contain stage '{stage}' specified"
+    for stage in rule.not_stage:
+        if stage in state.stage:
+            return f"contains a not_stage '{stage}' specified"
+    return ""
 
 
 def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter:
@@ -36,7 +50,7 @@ def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter
                 f'layer "{layer.name}": give either include rules or exclude rules, not both'
             )
         rules = layer.include or layer.exclude
-        matched = any(rule_matches(state, rule) for rule in rules)
+        matched = any(rule_matches(state, rule, layer.name) for rule in rules)
         if not rules or matched == bool(layer.include):
             filtered.layer.add().CopyFrom(layer)
     return filtered

@@ -7,11 +7,12 @@ three ``param`` → ``solver_type``.  V0 has a file of its own.
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import UpgradeError
 from pycaffe_dist.proto.caffe_pb2 import (
     LayerParameter,
@@ -20,8 +21,6 @@ from pycaffe_dist.proto.caffe_pb2 import (
     V1LayerParameter,
 )
 from pycaffe_dist.proto.upgrade_v0 import needs_v0_upgrade, upgrade_v0
-
-log = logging.getLogger(__name__)
 
 # V1's enum in words: CONTRASTIVE_LOSS is ContrastiveLoss, but for these.
 _ODD_TYPE_NAMES = {
@@ -69,14 +68,18 @@ _SOLVER_TYPE_NAMES = {
 # -- nets ------------------------------------------------------------------------------------------
 
 
+class Step(NamedTuple):
+    """One upgrade: when it applies, what it does, and what the log calls it."""
+
+    needed: Callable[[NetParameter], bool]
+    apply: Callable[[NetParameter, str], bool]
+    attempt: str
+    success: str
+    line: int  # of Caffe's upgrade_proto.cpp
+
+
 def net_needs_upgrade(net: NetParameter) -> bool:
-    return (
-        needs_v0_upgrade(net)
-        or len(net.layers) > 0
-        or _needs_data_upgrade(net)
-        or len(net.input) > 0
-        or _needs_batch_norm_upgrade(net)
-    )
+    return any(step.needed(net) for step in _STEPS)
 
 
 def upgrade_net(net: NetParameter, path: str = "<net>") -> bool:
@@ -89,50 +92,18 @@ def upgrade_net(net: NetParameter, path: str = "<net>") -> bool:
         UpgradeError: the net mixes ``layer`` and ``layers``, or breaks a rule of its old format.
     """
     complete = True
-    if needs_v0_upgrade(net):
-        log.info(
-            "Attempting to upgrade input file specified using deprecated V0LayerParameter: %s", path
-        )
-        if upgrade_v0(net, path):
-            log.info("Successfully upgraded file specified using deprecated V0LayerParameter")
+    for step in _STEPS:
+        if not step.needed(net):
+            continue
+        place = f"upgrade_proto.cpp:{step.line}"
+        log.info(place, "Attempting to upgrade %s: %s", step.attempt, path)
+        if step.apply(net, path):
+            log.info(place, "Successfully upgraded %s", step.success)
         else:
             complete = False
             log.error(
-                "Warning: had one or more problems upgrading V0NetParameter to NetParameter "
-                "(see above); continuing anyway."
+                place, "Warning: had one or more problems upgrading (see above); continuing anyway."
             )
-    if _needs_data_upgrade(net):
-        log.info(
-            "Attempting to upgrade input file specified using deprecated transformation "
-            "parameters: %s",
-            path,
-        )
-        _upgrade_data_transform(net)
-        log.info(
-            "Successfully upgraded file specified using deprecated data transformation parameters."
-        )
-    if net.layers:
-        log.info(
-            "Attempting to upgrade input file specified using deprecated V1LayerParameter: %s", path
-        )
-        if _upgrade_v1(net, path):
-            log.info("Successfully upgraded file specified using deprecated V1LayerParameter")
-        else:
-            complete = False
-            log.error(
-                "Warning: had one or more problems upgrading V1LayerParameter (see above); "
-                "continuing anyway."
-            )
-    if net.input:
-        log.info(
-            "Attempting to upgrade input file specified using deprecated input fields: %s", path
-        )
-        _upgrade_input(net, path)
-        log.info("Successfully upgraded file specified using deprecated input fields.")
-    if _needs_batch_norm_upgrade(net):
-        log.info("Attempting to upgrade batch norm layers using deprecated params: %s", path)
-        _upgrade_batch_norm(net)
-        log.info("Successfully upgraded batch norm layers using deprecated params.")
     return complete
 
 
@@ -145,7 +116,7 @@ def _needs_data_upgrade(net: NetParameter) -> bool:
     )
 
 
-def _upgrade_data_transform(net: NetParameter) -> None:
+def _upgrade_data_transform(net: NetParameter, path: str) -> bool:
     for layer in net.layers:
         if layer.type not in _TRANSFORMING:
             continue
@@ -156,6 +127,7 @@ def _upgrade_data_transform(net: NetParameter) -> None:
             if old.HasField(name):
                 setattr(layer.transform_param, name, getattr(old, name))
                 old.ClearField(name)
+    return True
 
 
 def _upgrade_v1(net: NetParameter, path: str) -> bool:
@@ -168,7 +140,7 @@ def _upgrade_v1(net: NetParameter, path: str) -> bool:
     complete = True
     for index, old in enumerate(net.layers):
         if not _upgrade_v1_layer(old, net.layer.add()):
-            log.error("Upgrade of input layer %d failed.", index)
+            log.error("upgrade_proto.cpp:663", "Upgrade of input layer %d failed.", index)
             complete = False
     net.ClearField("layers")
     return complete
@@ -200,12 +172,12 @@ def _upgrade_v1_layer(old: V1LayerParameter, new: LayerParameter) -> bool:
         if old.HasField(name):
             getattr(new, name).CopyFrom(getattr(old, name))
     if old.HasField("layer"):
-        log.error("Input NetParameter has V0 layer -- ignoring.")
+        log.error("upgrade_proto.cpp:940", "Input NetParameter has V0 layer -- ignoring.")
         return False
     return True
 
 
-def _upgrade_input(net: NetParameter, path: str) -> None:
+def _upgrade_input(net: NetParameter, path: str) -> bool:
     """``input`` and its shapes become one Input layer in front; without shapes they just go."""
     shapes = [list(shape.dim) for shape in net.input_shape]
     if not shapes:
@@ -225,20 +197,58 @@ def _upgrade_input(net: NetParameter, path: str) -> None:
         net.layer.extend(old)
     for name in ("input", "input_shape", "input_dim"):
         net.ClearField(name)
+    return True
 
 
 def _old_batch_norms(net: NetParameter) -> list[LayerParameter]:
     return [la for la in net.layer if la.type == "BatchNorm" and len(la.param) == 3]
 
 
-def _needs_batch_norm_upgrade(net: NetParameter) -> bool:
-    return bool(_old_batch_norms(net))
-
-
-def _upgrade_batch_norm(net: NetParameter) -> None:
+def _upgrade_batch_norm(net: NetParameter, path: str) -> bool:
     for layer in _old_batch_norms(net):
         for spec in layer.param:
             spec.lr_mult = spec.decay_mult = 0
+    return True
+
+
+_FILE = "file specified using deprecated "
+_STEPS = (
+    Step(
+        needs_v0_upgrade,
+        upgrade_v0,
+        f"input {_FILE}V0LayerParameter",
+        f"{_FILE}V0LayerParameter",
+        22,
+    ),
+    Step(
+        _needs_data_upgrade,
+        _upgrade_data_transform,
+        f"input {_FILE}transformation parameters",
+        f"{_FILE}data transformation parameters.",
+        44,
+    ),
+    Step(
+        lambda net: len(net.layers) > 0,
+        _upgrade_v1,
+        f"input {_FILE}V1LayerParameter",
+        f"{_FILE}V1LayerParameter",
+        53,
+    ),
+    Step(
+        lambda net: len(net.input) > 0,
+        _upgrade_input,
+        f"input {_FILE}input fields",
+        f"{_FILE}input fields.",
+        67,
+    ),
+    Step(
+        lambda net: bool(_old_batch_norms(net)),
+        _upgrade_batch_norm,
+        "batch norm layers using deprecated params",
+        "batch norm layers using deprecated params.",
+        77,
+    ),
+)
 
 
 # -- solvers ---------------------------------------------------------------------------------------
@@ -258,11 +268,16 @@ def upgrade_solver(solver: SolverParameter, path: str = "<solver>") -> None:
             "keep `type`."
         )
     log.info(
-        "Attempting to upgrade input file specified using deprecated 'solver_type' field: %s", path
+        "upgrade_proto.cpp:1112",
+        "Attempting to upgrade input file specified using deprecated 'solver_type' field: %s",
+        path,
     )
     solver.type = _SOLVER_TYPE_NAMES[solver.solver_type]
     solver.ClearField("solver_type")
-    log.info("Successfully upgraded file specified using deprecated 'solver_type' field (enum).")
+    log.info(
+        "upgrade_proto.cpp:1120",
+        "Successfully upgraded file specified using deprecated 'solver_type' field (enum).",
+    )
 
 
 def complete_snapshot_prefix(solver: SolverParameter, path: str | os.PathLike[str]) -> None:
@@ -270,7 +285,15 @@ def complete_snapshot_prefix(solver: SolverParameter, path: str | os.PathLike[st
     file = Path(path)
     if not solver.HasField("snapshot_prefix"):
         solver.snapshot_prefix = str(file.with_suffix(""))
-        log.info("snapshot_prefix was not specified and is set to %s", solver.snapshot_prefix)
+        log.info(
+            "upgrade_proto.cpp:1120",
+            "snapshot_prefix was not specified and is set to %s",
+            solver.snapshot_prefix,
+        )
     elif Path(solver.snapshot_prefix).is_dir():
         solver.snapshot_prefix = str(Path(solver.snapshot_prefix) / file.stem)
-        log.info("snapshot_prefix was a directory and is replaced to %s", solver.snapshot_prefix)
+        log.info(
+            "upgrade_proto.cpp:1120",
+            "snapshot_prefix was a directory and is replaced to %s",
+            solver.snapshot_prefix,
+        )

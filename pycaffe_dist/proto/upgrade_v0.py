@@ -6,13 +6,10 @@ Layers of type "padding" become the ``pad`` of the convolution or pooling they f
 
 from __future__ import annotations
 
-import logging
-
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import UpgradeError
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, V0LayerParameter, V1LayerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
-
-log = logging.getLogger(__name__)
 
 # V0's type string -> V1's enum name and the parameter message that takes its settings.
 _TYPES = {
@@ -166,14 +163,18 @@ def _upgrade_layer(old: V1LayerParameter, new: V1LayerParameter, path: str) -> b
         if complete[-1]:
             new.hdf5_output_param.CopyFrom(v0.hdf5_output_param)
         else:
-            log.error("Unknown parameter hdf5_output_param for layer type %s", v0.type)
+            log.error(
+                "upgrade_proto.cpp:200",
+                "Unknown parameter hdf5_output_param for layer type %s",
+                v0.type,
+            )
     return all(complete)
 
 
 def _move_setting(v0: V0LayerParameter, name: str, new: V1LayerParameter) -> bool:
     target, types = _SETTINGS[name]
     if v0.type not in types:
-        log.error("Unknown parameter %s for layer type %s", name, v0.type)
+        log.error("upgrade_proto.cpp:200", "Unknown parameter %s for layer type %s", name, v0.type)
         return False
     parameters = getattr(new, _TYPES[v0.type][1])
     value = getattr(v0, name)

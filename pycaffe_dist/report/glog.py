@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
+import threading
 from datetime import datetime
 
 
@@ -14,8 +14,9 @@ class GlogFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created)
         letter = "F" if record.levelno >= logging.CRITICAL else record.levelname[0]
-        place = f"{record.filename}:{record.lineno}"
-        return f"{letter}{when:%m%d %H:%M:%S.%f} {os.getpid():5d} {place}] {record.getMessage()}"
+        place = getattr(record, "place", f"{record.filename}:{record.lineno}")
+        thread = threading.get_native_id()
+        return f"{letter}{when:%m%d %H:%M:%S.%f} {thread:5d} {place}] {record.getMessage()}"
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
