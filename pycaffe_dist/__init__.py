@@ -5,6 +5,15 @@
 
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN
 from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pysolver import (
+    AdaDeltaSolver,
+    AdaGradSolver,
+    AdamSolver,
+    NesterovSolver,
+    RMSPropSolver,
+    SGDSolver,
+    get_solver,
+)
 from pycaffe_dist.settings import (
     has_nccl,
     init_log,
@@ -26,7 +35,14 @@ __version__ = "1.0.0"  # the Caffe whose API this is; our own is in pycaffe_dist
 __all__ = [
     "TEST",
     "TRAIN",
+    "AdaDeltaSolver",
+    "AdaGradSolver",
+    "AdamSolver",
+    "NesterovSolver",
     "Net",
+    "RMSPropSolver",
+    "SGDSolver",
+    "get_solver",
     "has_nccl",
     "init_log",
     "layer_type_list",

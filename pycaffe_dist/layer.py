@@ -128,6 +128,13 @@ class Layer:
         """(A, B) of which the first parameter's gradient is AᵀB; for layers with outer_product."""
         raise NotImplementedError
 
+    def get_state(self) -> dict[str, Any]:
+        """What, besides blobs, the next forward depends on: numbers, strings, lists, arrays."""
+        return {}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what ``get_state`` gave."""
+
     # -- what the net calls ------------------------------------------------------------------
 
     def set_up(self, bottom: Views, top: Views) -> None:

@@ -1,0 +1,236 @@
+"""Nets written in Python: ``layers.InnerProduct(data, num_output=10)`` instead of prototxt.
+
+    n = NetSpec()
+    n.data = layers.Input(shape=dict(dim=[64, 1, 28, 28]))
+    n.ip = layers.InnerProduct(n.data, num_output=10, weight_filler=dict(type="xavier"))
+    print(n.to_proto())
+
+Layers and tops are named by the attributes of the NetSpec; the others by type and number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.proto import caffe_pb2
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
+from pycaffe_dist.proto.suggest import unknown_field
+
+
+def param_name_dict() -> dict[str, str]:
+    """The field of LayerParameter for each layer type, without its ``_param``: ReLU -> relu."""
+    return {
+        field.message_type.name.removesuffix("Parameter"): field.name.removesuffix("_param")
+        for field in LayerParameter.DESCRIPTOR.fields
+        if field.name.endswith("_param") and field.message_type is not None
+    }
+
+
+_param_names = param_name_dict()
+
+
+def to_proto(*tops: Top) -> NetParameter:
+    """The net of all layers that ``tops`` depend on, its layers named by type and number."""
+    return _net([top.fn for top in tops], {})
+
+
+def assign_proto(proto: Any, name: str, val: Any) -> None:
+    """Set a field from plain Python: a dict fills a message, a list or one value a repeated field.
+
+    Raises:
+        AttributeError: the message has no such field.
+    """
+    if name not in proto.DESCRIPTOR.fields_by_name:
+        raise AttributeError(unknown_field(proto.DESCRIPTOR, name))
+    field = getattr(proto, name)
+    if hasattr(field, "extend"):
+        for item in val if isinstance(val, (list, tuple, np.ndarray)) else [val]:
+            if isinstance(item, dict):
+                _assign_all(field.add(), item)
+            else:
+                field.append(item)
+    elif isinstance(val, dict):
+        _assign_all(field, val)
+    else:
+        setattr(proto, name, val)
+
+
+def _assign_all(proto: Any, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        assign_proto(proto, name, value)
+
+
+class Top:
+    """One output of a layer."""
+
+    def __init__(self, fn: Function, n: int) -> None:
+        self.fn = fn
+        self.n = n
+
+    def to_proto(self) -> NetParameter:
+        """The net of all layers that this top depends on."""
+        return to_proto(self)
+
+
+class Function:
+    """A layer: its type, the tops it takes, and its parameters.
+
+    ``ntop`` (how many tops it makes, 1) and ``in_place`` are taken out of the parameters.
+    """
+
+    def __init__(self, type_name: str, inputs: tuple[Top, ...], params: dict[str, Any]) -> None:
+        for index, given in enumerate(inputs):
+            if not isinstance(given, Top):
+                raise TypeError(f"{type_name} input {index} is not a Top (type is {type(given)})")
+        self.type_name = type_name
+        self.inputs = inputs
+        self.params = params
+        self.ntop: int = params.pop("ntop", 1)
+        self.in_place: bool = params.pop("in_place", False)
+        self.tops = tuple(Top(self, n) for n in range(self.ntop))
+
+    @property
+    def fn(self) -> Function:
+        """Itself, so that a layer without tops can stand where a top does."""
+        return self
+
+    def layer(self, bottoms: list[str], names: _Names) -> LayerParameter:
+        """The LayerParameter, with names for what ``names`` does not know yet."""
+        layer = LayerParameter(type=self.type_name, bottom=bottoms)
+        # An in-place layer is named after a top that the net does not have.
+        tops = self.tops[:1] if self.in_place else self.tops
+        top_names = [names.of(top, self.type_name) for top in tops]
+        layer.top.extend(bottoms if self.in_place else top_names)
+        layer.name = top_names[0] if self.ntop else names.of(self, self.type_name)
+        own = f"{_param_names.get(self.type_name)}_param"
+        for key, value in self.params.items():
+            target: Any = layer
+            if not key.endswith("param") and hasattr(layer, own):
+                message = getattr(layer, own)
+                if key in message.DESCRIPTOR.fields_by_name:
+                    target = message
+            try:
+                assign_proto(target, key, value)
+            except (AttributeError, TypeError, ValueError) as e:
+                raise type(e)(f'layer "{layer.name}" ({self.type_name}), {key}: {e}') from e
+        return layer
+
+
+class _Names:
+    """Names given so far, by top or function; new ones are a type and a number."""
+
+    def __init__(self, given: dict[Top | Function, str]) -> None:
+        self.given = dict(given)
+        self.counts: Counter[str] = Counter()
+
+    def of(self, thing: Top | Function, type_name: str) -> str:
+        if thing not in self.given:
+            self.counts[type_name] += 1
+            self.given[thing] = f"{type_name}{self.counts[type_name]}"
+        return self.given[thing]
+
+
+def _net(functions: Iterable[Function], given: dict[Top | Function, str]) -> NetParameter:
+    """Each function once, after the functions whose tops it takes."""
+    names = _Names(given)
+    layers: dict[Function, LayerParameter] = {}
+    for last in functions:
+        stack = [last]  # no recursion: nets are deeper than Python's stack
+        while stack:
+            fn = stack[-1]
+            below = [top.fn for top in fn.inputs if top.fn not in layers]
+            if below:
+                stack += reversed(below)
+                continue
+            stack.pop()
+            if fn not in layers:
+                bottoms = [layers[top.fn].top[top.n] for top in fn.inputs]
+                layers[fn] = fn.layer(bottoms, names)
+    return NetParameter(layer=layers.values())
+
+
+class _NoTop(KeyError, AttributeError):
+    """What pycaffe raises, and what hasattr() understands."""
+
+
+class NetSpec:
+    """Tops by name, as attributes or items; ``to_proto`` makes the net that computes them all."""
+
+    tops: OrderedDict[str, Top | Function]
+
+    def __init__(self) -> None:
+        super().__setattr__("tops", OrderedDict())
+
+    def __setattr__(self, name: str, value: Top | Function) -> None:
+        self.tops[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "tops":  # a copy in the making
+            raise AttributeError(name)
+        return self[name]
+
+    def __setitem__(self, name: str, value: Top | Function) -> None:
+        self.tops[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self.tops[name]
+        except KeyError:
+            raise _NoTop(name) from None
+
+    def __delitem__(self, name: str) -> None:
+        del self.tops[name]
+
+    def keys(self) -> list[str]:
+        return list(self.tops)
+
+    def vals(self) -> list[Top | Function]:
+        return list(self.tops.values())
+
+    def update(self, name: str, params: dict[str, Any]) -> None:
+        """Change parameters of the layer behind the top ``name``."""
+        self[name].fn.params.update(params)
+
+    def to_proto(self) -> NetParameter:
+        return _net(
+            [top.fn for top in self.tops.values()],
+            {top: name for name, top in self.tops.items()},
+        )
+
+
+class Layers:
+    """``layers.<Type>(*tops, **params)`` is the layer's top, or tops (``ntop``).
+
+    With ``ntop=0`` it is the Function itself.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):  # not a layer type: copy, inspect and others ask
+            raise AttributeError(name)
+
+        def layer(*inputs: Top, **params: Any) -> Top | tuple[Top, ...] | Function:
+            fn = Function(name, inputs, params)
+            if fn.ntop == 0:
+                return fn
+            return fn.tops[0] if fn.ntop == 1 else fn.tops
+
+        layer.__name__ = layer.__qualname__ = name
+        return layer
+
+
+class Parameters:
+    """``params.<Message>.<VALUE>`` is an enum's value: ``params.Pooling.MAX``."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(caffe_pb2, f"{name}Parameter")
+        except AttributeError:
+            raise AttributeError(f"there is no message {name}Parameter") from None
+
+
+layers = Layers()
+params = Parameters()

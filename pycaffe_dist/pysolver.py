@@ -1,0 +1,105 @@
+"""pycaffe's solvers: ``get_solver(file)``, ``SGDSolver(file)`` and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycaffe_dist import loading
+from pycaffe_dist.layer import Context
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.nets import read_solver
+from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.report.caffe_lines import CaffeLines
+from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.solver import Solver
+
+
+class SGDSolver:
+    """A solver from a prototxt; the class, not the file's ``type``, says which rule it uses."""
+
+    type = "SGD"
+
+    def __init__(self, solver_file: str) -> None:
+        param = read_solver(solver_file).message
+        param.type = self.type
+        self.core = Solver(param, Context(rank=SETTINGS.rank, ranks=SETTINGS.ranks))
+        self.core.subscribers.append(CaffeLines())
+        self.net = Net.of(self.core.net)
+        self.test_nets = [Net.of(net) for net in self.core.test_nets]
+
+    @property
+    def iter(self) -> int:
+        return self.core.iter
+
+    @property
+    def lr(self) -> float:
+        return self.core.lr
+
+    @property
+    def param(self) -> SolverParameter:
+        return self.core.param
+
+    def step(self, count: int) -> None:
+        self.core.step(count)
+
+    def solve(self, resume: str | None = None) -> None:
+        self.core.solve(resume)
+
+    def restore(self, path: str) -> None:
+        self.core.restore(path)
+
+    def snapshot(self) -> None:
+        self.core.snapshot()
+
+    def apply_update(self) -> None:
+        self.core.apply_update()
+
+    def share_weights(self, net: Net) -> None:
+        """Let ``net`` use the training net's parameters."""
+        loading.share_weights(net.core, self.core.net)
+
+    def add_callback(
+        self, on_start: Callable[[], Any], on_gradients_ready: Callable[[], Any]
+    ) -> None:
+        self.core.on_start.append(on_start)
+        self.core.on_gradients_ready.append(on_gradients_ready)
+
+
+class NesterovSolver(SGDSolver):
+    type = "Nesterov"
+
+
+class AdaGradSolver(SGDSolver):
+    type = "AdaGrad"
+
+
+class RMSPropSolver(SGDSolver):
+    type = "RMSProp"
+
+
+class AdaDeltaSolver(SGDSolver):
+    type = "AdaDelta"
+
+
+class AdamSolver(SGDSolver):
+    type = "Adam"
+
+
+_SOLVERS = {
+    cls.type: cls
+    for cls in (
+        SGDSolver,
+        NesterovSolver,
+        AdaGradSolver,
+        RMSPropSolver,
+        AdaDeltaSolver,
+        AdamSolver,
+    )
+}
+
+
+def get_solver(solver_file: str) -> SGDSolver:
+    """The solver that the file's ``type`` names."""
+    kind = read_solver(solver_file).message.type
+    return _SOLVERS.get(kind, SGDSolver)(solver_file)

@@ -1,0 +1,300 @@
+"""Solver: trains a net by Caffe's rules.  It tells events and prints nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist import loading
+from pycaffe_dist.blob import Blob
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.events import (
+    Clipped,
+    Displayed,
+    Event,
+    LastLoss,
+    Output,
+    RateChosen,
+    SolveBegins,
+    SolveEnds,
+    StepPassed,
+    Subscriber,
+    TestBegins,
+    Tested,
+    TestInterrupted,
+    Updated,
+)
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
+from pycaffe_dist.rng import set_random_seed
+from pycaffe_dist.solvers import snapshots, update
+from pycaffe_dist.solvers.policies import learning_rate
+from pycaffe_dist.solvers.rules import Rule, create_rule
+
+
+class Action(Enum):
+    """What a signal or a script asks of a running solver."""
+
+    NONE = "none"
+    STOP = "stop"
+    SNAPSHOT = "snapshot"
+
+
+class Solver:
+    """A training net, its test nets, and the state of their training.
+
+    Args:
+        param: the solver, already upgraded.
+        context: number type, home and rank of its nets.
+
+    Attributes:
+        on_start, on_gradients_ready: functions called before the forward passes of an iteration and
+            between its gradients and its update; where distribution attaches.
+        requested_action: asked after every update and before every test batch.
+    """
+
+    def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
+        self.param = param
+        self.context = context or Context()
+        self.iter = 0
+        self.current_step = 0
+        self.subscribers: list[Subscriber] = []
+        self.on_start: list[Callable[[], object]] = []
+        self.on_gradients_ready: list[Callable[[], object]] = []
+        self.requested_action: Callable[[], Action] = lambda: Action.NONE
+        self.stopped_early = False
+        self._losses: list[float] = []
+        self.smoothed_loss = 0.0
+        self._display_time = time.perf_counter()
+        self._display_iter = 0
+
+        log.info("solver.cpp:45", "Initializing solver from parameters: \n%s", param)
+        if param.average_loss < 1:
+            raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
+        if param.iter_size < 1:
+            raise NetError(f"iter_size must be 1 or more, not {param.iter_size}")
+        self.rule: Rule = create_rule(param)
+        learning_rate(param, 0, 0)
+        if param.snapshot:
+            snapshots.check_writable(self.snapshot_stem())
+        if param.random_seed >= 0:
+            set_random_seed(param.random_seed + self.context.rank)
+        self.net = self._build(train_net(param))
+        self.test_nets = [self._build(net) for net in test_nets(param)]
+        self.history = [
+            Blob(p.blob.shape, self.context.dtype)
+            for _ in range(self.rule.histories)
+            for p in self.net.params.learnable
+        ]
+        for path in (p.strip() for entry in param.weights for p in entry.split(",")):
+            self.load_weights(path)
+        log.info("solver.cpp:57", "Solver scaffolding done.")
+
+    def _build(self, described: SolverNet) -> Net:
+        source = described.source if isinstance(described.source, str) else "inline"
+        if described.role == "train net":
+            log.info("solver.cpp:102", "Creating training net from net file: %s", source)
+        else:
+            number = described.role.split("#")[1]
+            log.info(
+                "solver.cpp:190",
+                "Creating test net (#%s) specified by net file: %s",
+                number,
+                source,
+            )
+        context = self.context
+        if described.role != "train net":  # every rank tests on all of the data
+            context = replace(context, rank=0, ranks=1)
+        return Net(described.read(), context)
+
+    def tell(self, event: Event) -> None:
+        for subscriber in self.subscribers:
+            subscriber(event)
+
+    def load_weights(self, path: str) -> loading.CopyReport:
+        """Start from a weights file, in the training net and all test nets."""
+        log.info("solver.cpp:69", "Finetuning from %s", path)
+        for net in self.test_nets:
+            loading.load_weights(net, path)
+        return loading.load_weights(self.net, path)
+
+    # -- training ----------------------------------------------------------------------------
+
+    def solve(self, resume: str | None = None) -> None:
+        """Train up to max_iter, with a last snapshot and a last test."""
+        self.stopped_early = False
+        self.tell(SolveBegins(self.iter, self.net.name, self.param.lr_policy, self.param.max_iter))
+        if resume:
+            self.restore(resume)
+        start = self.iter
+        self.step(self.param.max_iter - self.iter)
+        p = self.param
+        if p.snapshot_after_train and (not p.snapshot or self.iter % p.snapshot):
+            self.snapshot()
+        if not self.stopped_early:
+            if p.display and self.iter % p.display == 0:
+                self._smooth(self.net.forward(), start)
+                self.tell(LastLoss(self.iter, self.smoothed_loss))
+            if p.test_interval and self.iter % p.test_interval == 0:
+                self.test_all()
+        self.tell(SolveEnds(self.iter, self.stopped_early))
+
+    def step(self, count: int) -> None:
+        """Train for ``count`` iterations, or until a stop is requested."""
+        start, p = self.iter, self.param
+        self._losses.clear()
+        self.smoothed_loss = 0.0
+        self._display_time, self._display_iter = time.perf_counter(), self.iter
+        while self.iter < start + count:
+            self.net.clear_param_diffs()
+            due = p.test_interval and self.iter % p.test_interval == 0
+            if due and (self.iter > 0 or p.test_initialization):
+                self.test_all()
+                if self.stopped_early:
+                    return
+            for function in self.on_start:
+                function()
+            display = bool(p.display) and self.iter % p.display == 0
+            self.net.debug_info = display and p.debug_info
+            loss = 0.0
+            for _ in range(p.iter_size):
+                loss += self.net.forward()
+                self.net.backward()
+            self._smooth(loss / p.iter_size, start)
+            if display:
+                self._tell_display()
+            for function in self.on_gradients_ready:
+                function()
+            self.apply_update()
+            action = self.requested_action()
+            if (p.snapshot and self.iter % p.snapshot == 0) or action is Action.SNAPSHOT:
+                self.snapshot()
+            if action is Action.STOP:
+                self.stopped_early = True
+                return
+
+    def _smooth(self, loss: float, start: int) -> None:
+        """The mean of the last ``average_loss`` losses of this run."""
+        window = self.param.average_loss
+        if len(self._losses) < window:
+            self._losses.append(loss)
+            size = len(self._losses)
+            self.smoothed_loss = (self.smoothed_loss * (size - 1) + loss) / size
+        else:
+            i = (self.iter - start) % window
+            self.smoothed_loss += (loss - self._losses[i]) / window
+            self._losses[i] = loss
+
+    def _tell_display(self) -> None:
+        now = time.perf_counter()
+        seconds = now - self._display_time
+        per_second = (self.iter - self._display_iter) / seconds if seconds else 0.0
+        self._display_time, self._display_iter = now, self.iter
+        self.tell(
+            Displayed(
+                self.iter,
+                self.smoothed_loss,
+                per_second,
+                seconds,
+                self.param.display,
+                outputs_of(self.net),
+            )
+        )
+
+    @property
+    def lr(self) -> float:
+        """The learning rate of this iteration; multistep moves on when its time has come."""
+        p = self.param
+        if (
+            p.lr_policy == "multistep"
+            and self.current_step < len(p.stepvalue)
+            and self.iter >= p.stepvalue[self.current_step]
+        ):
+            self.current_step += 1
+            self.tell(StepPassed(self.iter, self.current_step))
+        return learning_rate(p, self.iter, self.current_step)
+
+    def apply_update(self) -> None:
+        """Clip, normalise, regularise, update; the iteration is counted here."""
+        rate, p = self.lr, self.param
+        if p.display and self.iter % p.display == 0:
+            self.tell(RateChosen(self.iter, rate))
+        params = self.net.params.learnable
+        if p.clip_gradients >= 0:
+            clipped = update.clip(params, p.clip_gradients)
+            if clipped:
+                self.tell(Clipped(self.iter, clipped[0], p.clip_gradients, clipped[1]))
+        self.rule.begin(self.iter)
+        for i, param in enumerate(params):
+            update.apply(param, self.history[i :: len(params)], self.rule, p, rate)
+        self.iter += 1
+        self.tell(Updated(self.iter, self._losses[-1] if self._losses else 0.0, rate))
+
+    # -- testing -----------------------------------------------------------------------------
+
+    def test_all(self) -> None:
+        for i in range(len(self.test_nets)):
+            if not self.stopped_early:
+                self.test(i)
+
+    def test(self, index: int) -> None:
+        """Run a test net over its batches and tell the means of its outputs."""
+        self.tell(TestBegins(self.iter, index))
+        net = self.test_nets[index]
+        net.debug_info = self.param.debug_info
+        loading.share_weights(net, self.net)
+        count = self.param.test_iter[index]
+        sums: list[Output] = []
+        loss = 0.0
+        for _ in range(count):
+            self._obey()
+            if self.stopped_early:
+                self.tell(TestInterrupted(self.iter, index))
+                return
+            loss += net.forward()
+            outputs = outputs_of(net)
+            if sums:
+                outputs = [
+                    replace(o, value=o.value + s.value) for o, s in zip(outputs, sums, strict=True)
+                ]
+            sums = outputs
+        means = [replace(s, value=s.value / count) for s in sums]
+        mean_loss = loss / count if self.param.test_compute_loss and count else None
+        self.tell(Tested(self.iter, index, means, mean_loss))
+
+    def _obey(self) -> None:
+        while (action := self.requested_action()) is not Action.NONE:
+            if action is Action.SNAPSHOT:
+                self.snapshot()
+            else:
+                self.stopped_early = True
+                return
+
+    # -- snapshots ---------------------------------------------------------------------------
+
+    def snapshot_stem(self) -> str:
+        return f"{self.param.snapshot_prefix}_iter_{self.iter}"
+
+    def snapshot(self) -> None:
+        """Write weights and state under Caffe's names."""
+        snapshots.write(self)
+
+    def restore(self, path: str) -> None:
+        """Go on from a state file, Caffe's or ours."""
+        snapshots.restore(self, path)
+
+
+def outputs_of(net: Net) -> list[Output]:
+    """Every element of the net's outputs, numbered as Caffe's log numbers them."""
+    outputs: list[Output] = []
+    for i in net.output_ids:
+        for value in net.blobs[i].data.reshape(-1):
+            outputs.append(
+                Output(len(outputs), net.blob_names[i], float(value), net.blob_loss_weights[i])
+            )
+    return outputs

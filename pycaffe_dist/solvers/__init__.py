@@ -1,0 +1,1 @@
+"""Update rules, learning-rate policies, snapshots."""

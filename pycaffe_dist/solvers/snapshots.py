@@ -1,0 +1,257 @@
+"""Snapshots: Caffe's two files, and a third with what Caffe forgets.
+
+``<prefix>_iter_N.caffemodel`` and ``.solverstate`` (or both with ``.h5``) are Caffe's.  Beside them
+``.pcdstate`` keeps the random generator, the state of layers that have one (where a data layer
+stands, what a recurrent one remembers) and the checksums of the other two, so that going on is
+exact.  It is written last: a snapshot that has it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist import loading
+from pycaffe_dist.errors import FileError, NetError, PcdError
+from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
+from pycaffe_dist.files import atomic_write
+from pycaffe_dist.proto import hdf5
+from pycaffe_dist.proto.blobs import BlobArray
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.weights import State, read_state, read_weights, write_state
+from pycaffe_dist.rng import generator
+
+if TYPE_CHECKING:
+    from pycaffe_dist.solver import Solver
+
+SIDECAR = ".pcdstate"
+_CHUNK = 1 << 22
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def check_writable(stem: str) -> None:
+    """Make and remove a probe file, before hours of work depend on it."""
+    probe = Path(f"{stem}.tempfile")
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as e:
+        raise FileError(
+            f'cannot write to snapshot_prefix "{stem}": {e.strerror or e}. '
+            "Make sure that the folder exists and may be written to."
+        ) from e
+
+
+def write(solver: Solver) -> None:
+    """Write a snapshot of ``solver``; each file is whole or not there."""
+    stem = solver.snapshot_stem()
+    weights, state = paths(stem, solver.param)
+    p = solver.param
+    _check_space(solver, weights)
+    binary = p.snapshot_format == SolverParameter.BINARYPROTO
+    kind = "binary proto" if binary else "HDF5"
+    solver.tell(Snapshotting(solver.iter, "weights", kind, weights))
+    save = loading.save_weights if binary else loading.save_weights_hdf5
+    save(solver.net, weights, p.snapshot_diff)
+    solver.tell(Snapshotting(solver.iter, "state", kind, state))
+    history = [blob.data for blob in solver.history]
+    if binary:
+        arrays = [BlobArray(values) for values in history]
+        write_state(state, State(solver.iter, weights, arrays, solver.current_step))
+    else:
+        hdf5.write_state(state, solver.iter, weights, history, solver.current_step)
+    _write_sidecar(solver, stem, (weights, state))
+    solver.tell(Snapshotted(solver.iter, weights, state))
+
+
+def paths(stem: str, param: SolverParameter) -> tuple[str, str]:
+    """The weights and state files of a snapshot."""
+    end = "" if param.snapshot_format == SolverParameter.BINARYPROTO else ".h5"
+    return f"{stem}.caffemodel{end}", f"{stem}.solverstate{end}"
+
+
+def _check_space(solver: Solver, target: str) -> None:
+    params = sum(p.blob.count for p in solver.net.params.learnable)
+    values = params * (2 if solver.param.snapshot_diff else 1)
+    needed = 4 * (values + sum(blob.count for blob in solver.history)) + (1 << 16)
+    free = shutil.disk_usage(Path(target).absolute().parent).free
+    if free < needed:
+        raise FileError(
+            f"{target}: the snapshot needs {needed / 1e6:,.1f} MB, {free / 1e6:,.1f} MB are free; "
+            "nothing was written"
+        )
+
+
+def _write_sidecar(solver: Solver, stem: str, files: tuple[str, str]) -> None:
+    arrays: dict[str, Any] = {}
+    name, keys, position, has_gauss, gauss = generator().get_state(legacy=True)
+    arrays["rng"] = keys
+    facts = {
+        "files": {Path(f).name: [os.path.getsize(f), _checksum(f)] for f in files},
+        "rng": [name, position, has_gauss, gauss],
+        "layers": _layer_states(solver, arrays),
+    }
+    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    with atomic_write(stem + SIDECAR) as file:
+        np.savez(file, **arrays)
+
+
+def _layer_states(solver: Solver, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The state of each layer that has one: numbers here, arrays by name in ``arrays``."""
+    states: dict[str, Any] = {}
+    for n, net in enumerate([solver.net, *solver.test_nets]):
+        for i, layer in enumerate(net.layers):
+            for key, value in layer.get_state().items():
+                name = f"{n}/{i}/{key}"
+                if isinstance(value, np.ndarray):
+                    arrays[name] = value
+                else:
+                    states[name] = value
+    return states
+
+
+def _checksum(path: str) -> int:
+    crc = 0
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            crc = zlib.crc32(chunk, crc)
+    return crc
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def restore(solver: Solver, path: str) -> None:
+    """Bring ``solver`` to where a state file stands; exactly, if our third file is beside it."""
+    state = read_state(path)
+    if len(state.history) != len(solver.history):
+        raise NetError(
+            f"{path}: holds {len(state.history)} history blobs, a {solver.param.type} solver of "
+            f"this net has {len(solver.history)}. Was it written by another solver type or net?"
+        )
+    for i, (blob, stored) in enumerate(zip(solver.history, state.history, strict=True)):
+        if stored.data.size != blob.count:
+            raise NetError(
+                f"{path}: history blob {i} has the shape {stored.shape}, "
+                f"this net needs {blob.shape}"
+            )
+    if state.learned_net:
+        loading.load_weights(solver.net, _weights_beside(path, state.learned_net))
+    log.info("sgd_solver.cpp:336", "SGDSolver: restoring history")
+    for blob, stored in zip(solver.history, state.history, strict=True):
+        blob.data.reshape(-1)[:] = stored.data.reshape(-1)
+    solver.iter, solver.current_step = state.iter, state.current_step
+    sidecar = Path(_stem(path) + SIDECAR)
+    if sidecar.exists():
+        _read_sidecar(solver, sidecar)
+    solver.tell(Restored(solver.iter, path))
+
+
+def _weights_beside(state_path: str, learned_net: str) -> str:
+    """The weights file: where the state says, or moved together with it."""
+    if os.path.exists(learned_net):
+        return learned_net
+    moved = os.path.join(os.path.dirname(state_path), os.path.basename(learned_net))
+    return moved if os.path.exists(moved) else learned_net
+
+
+def _stem(state_path: str) -> str:
+    return re.sub(r"\.(solverstate|caffemodel)(\.h5)?$", "", str(state_path))
+
+
+def _read_sidecar(solver: Solver, path: Path) -> None:
+    arrays, facts = _load_sidecar(path)
+    name, position, has_gauss, gauss = facts["rng"]
+    generator().set_state((name, arrays["rng"], position, has_gauss, gauss))
+    nets = [solver.net, *solver.test_nets]
+    states: dict[tuple[int, int], dict[str, Any]] = {}
+    for full in [*facts["layers"], *(a for a in arrays if a.count("/") >= 2)]:
+        n, i, key = full.split("/", 2)
+        value = arrays[full] if full in arrays else facts["layers"][full]
+        states.setdefault((int(n), int(i)), {})[key] = value
+    for (n, i), state in states.items():
+        if n >= len(nets) or i >= len(nets[n].layers):
+            raise FileError(f"{path}: was written by another net; remove it to go on without it")
+        nets[n].layers[i].set_state(state)
+
+
+def _load_sidecar(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        return arrays, json.loads(arrays.pop("facts").tobytes())
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as e:
+        raise FileError(f"{path}: is damaged ({e}); remove it to go on without it") from e
+
+
+# -- which there are -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot on disk."""
+
+    iteration: int
+    stem: str
+    weights: str
+    state: str
+
+
+def find(prefix: str) -> list[Snapshot]:
+    """The snapshots of a prefix that have both of Caffe's files, oldest first."""
+    folder, base = os.path.split(prefix)
+    found = []
+    pattern = re.compile(re.escape(base) + r"_iter_(\d+)\.solverstate(\.h5)?$")
+    for entry in os.listdir(folder or "."):
+        match = pattern.match(entry)
+        if match:
+            stem = os.path.join(folder, f"{base}_iter_{match[1]}")
+            end = match[2] or ""
+            weights = f"{stem}.caffemodel{end}"
+            if os.path.exists(weights):
+                found.append(Snapshot(int(match[1]), stem, weights, f"{stem}.solverstate{end}"))
+    return sorted(found, key=lambda s: s.iteration)
+
+
+def newest_whole(prefix: str) -> Snapshot | None:
+    """The newest snapshot that can be read and, if ours, has the checksums it was written with."""
+    for snapshot in reversed(find(prefix)):
+        try:
+            verify(snapshot)
+        except PcdError as e:
+            log.warning("solver.cpp", "Passing over a damaged snapshot: %s", e)
+            continue
+        return snapshot
+    return None
+
+
+def verify(snapshot: Snapshot) -> None:
+    """Raise if a snapshot is damaged."""
+    sidecar = Path(snapshot.stem + SIDECAR)
+    if not sidecar.exists():  # Caffe's own: all that can be told is whether it reads
+        read_state(snapshot.state)
+        read_weights(snapshot.weights)
+        return
+    _, facts = _load_sidecar(sidecar)
+    for path in (snapshot.weights, snapshot.state):
+        size, crc = facts["files"].get(Path(path).name, (None, None))
+        if (os.path.getsize(path), _checksum(path)) != (size, crc):
+            raise FileError(f"{path}: is not what was written (size or checksum differ)")
+
+
+def remove(snapshot: Snapshot) -> None:
+    """Delete a snapshot; the third file first, so that what is left never looks whole."""
+    for path in (snapshot.stem + SIDECAR, snapshot.state, snapshot.weights):
+        Path(path).unlink(missing_ok=True)
