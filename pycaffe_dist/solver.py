@@ -69,6 +69,7 @@ class Solver:
         self.requested_action: Callable[[], Action] = lambda: Action.NONE
         self.stopped_early = False
         self._losses: list[float] = []
+        self.last_loss = 0.0
         self.smoothed_loss = 0.0
         self._display_time = time.perf_counter()
         self._display_iter = 0
@@ -165,7 +166,8 @@ class Solver:
             for _ in range(p.iter_size):
                 loss += self.net.forward()
                 self.net.backward()
-            self._smooth(loss / p.iter_size, start)
+            self.last_loss = loss / p.iter_size
+            self._smooth(self.last_loss, start)
             if display:
                 self._tell_display()
             for function in self.on_gradients_ready:
@@ -233,7 +235,7 @@ class Solver:
         for i, param in enumerate(params):
             update.apply(param, self.history[i :: len(params)], self.rule, p, rate)
         self.iter += 1
-        self.tell(Updated(self.iter, self._losses[-1] if self._losses else 0.0, rate))
+        self.tell(Updated(self.iter, self.last_loss, rate))
 
     # -- testing -----------------------------------------------------------------------------
 

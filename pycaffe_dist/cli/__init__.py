@@ -13,8 +13,15 @@ from pycaffe_dist.version import VERSION
 
 # Each is a module of this package whose first line says what it does, with main(argv) -> exit code.
 VERBS = (
+    "train",
+    "test",
+    "time",
     "check",
+    "run",
+    "plot",
+    "parse_log",
     "info",
+    "device_query",
     "upgrade_net_proto_text",
     "upgrade_net_proto_binary",
     "upgrade_solver_proto_text",

@@ -1,0 +1,21 @@
+"""Score a model as `caffe test` does: pcd test -model NET -weights FILE [-iterations 50]."""
+
+from __future__ import annotations
+
+from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.tools.test import test_model
+
+
+def main(argv: list[str]) -> int:
+    p = parser("test", __doc__)
+    flag(p, "model", required=True, metavar="FILE", help="the net's prototxt")
+    flag(p, "weights", required=True, metavar="FILE", help="a .caffemodel, binary or HDF5")
+    flag(p, "iterations", type=int, default=50, metavar="N", help="batches")
+    add_state(p)
+    add_gpu(p)
+    args = p.parse_args(argv)
+    refuse_gpu(bool(args.gpu))
+    log_to_stderr()
+    test_model(args.model, args.weights, args.iterations, args.level, args.stage.split(","))
+    return 0

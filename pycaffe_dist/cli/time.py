@@ -1,0 +1,27 @@
+"""Time a net's layers as `caffe time` does: pcd time -model NET [-iterations 50] [--json]."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.tools.time import as_table, time_model
+
+
+def main(argv: list[str]) -> int:
+    p = parser("time", __doc__)
+    flag(p, "model", required=True, metavar="FILE", help="the net's prototxt")
+    flag(p, "weights", default="", metavar="FILE", help="accepted and, as in Caffe, not used")
+    flag(p, "iterations", type=int, default=50, metavar="N", help="passes")
+    flag(p, "phase", choices=("TRAIN", "TEST"), default="TRAIN")
+    p.add_argument("--json", action="store_true", help="the times as JSON on standard output")
+    add_state(p)
+    add_gpu(p)
+    args = p.parse_args(argv)
+    refuse_gpu(bool(args.gpu))
+    log_to_stderr()
+    times = time_model(args.model, args.iterations, args.phase, args.level, args.stage.split(","))
+    print(json.dumps(asdict(times), indent=2) if args.json else "\n".join(as_table(times)))
+    return 0

@@ -1,0 +1,44 @@
+"""What ``pcd test`` does: the outputs of a net, batch by batch and on average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.events import Output
+from pycaffe_dist.loading import load_weights
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import TEST, NetState
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.report.caffe_lines import with_loss
+from pycaffe_dist.solver import outputs_of
+
+
+def test_model(
+    model: str, weights: str, iterations: int, level: int = 0, stages: Sequence[str] = ()
+) -> list[Output]:
+    """Run ``iterations`` batches, log Caffe's lines, return the means."""
+    if iterations < 1:
+        raise NetError(f"-iterations must be 1 or more, not {iterations}")
+    log.info("caffe.cpp:275", "Use CPU.")
+    file = read_net(model)
+    file.net.state.MergeFrom(NetState(phase=TEST, level=level, stage=stages))
+    net = Net(file)
+    load_weights(net, weights)
+    log.info("caffe.cpp:281", "Running for %d iterations.", iterations)
+    loss = 0.0
+    sums: list[Output] = []
+    for batch in range(iterations):
+        loss += net.forward()
+        outputs = outputs_of(net)
+        for output in outputs:
+            log.info("caffe.cpp:304", "Batch %d, %s = %g", batch, output.name, output.value)
+        before = sums or [replace(o, value=0.0) for o in outputs]
+        sums = [replace(o, value=o.value + b.value) for o, b in zip(outputs, before, strict=True)]
+    log.info("caffe.cpp:309", "Loss: %g", loss / iterations)
+    means = [replace(s, value=s.value / iterations) for s in sums]
+    for mean in means:
+        log.info("caffe.cpp:321", "%s", with_loss(mean))
+    return means

@@ -1,0 +1,141 @@
+"""What ``pcd time`` does: each layer on its own, their sum, and the whole pass measured apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import NetState
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.report.table import amount, table
+
+
+@dataclass
+class LayerTime:
+    """Mean milliseconds of one layer, and the FLOPs of its forward pass."""
+
+    name: str
+    type: str
+    forward_ms: float
+    backward_ms: float
+    flops: int
+
+    @property
+    def forward_rate(self) -> float:
+        return self.flops / self.forward_ms * 1e3 if self.forward_ms else 0.0
+
+
+@dataclass
+class Times:
+    """Of a net: its layers one by one, and whole passes without a clock between the layers."""
+
+    iterations: int
+    layers: list[LayerTime]
+    whole_forward_ms: float
+    whole_backward_ms: float
+
+    @property
+    def forward_ms(self) -> float:
+        return sum(layer.forward_ms for layer in self.layers)
+
+    @property
+    def backward_ms(self) -> float:
+        return sum(layer.backward_ms for layer in self.layers)
+
+
+def time_model(
+    model: str, iterations: int, phase: str = "TRAIN", level: int = 0, stages: Sequence[str] = ()
+) -> Times:
+    """Time ``iterations`` passes and log Caffe's lines.
+
+    As in Caffe every layer's backward runs, also where training would leave it out.
+    """
+    if iterations < 1:
+        raise NetError(f"-iterations must be 1 or more, not {iterations}")
+    log.info("caffe.cpp:344", "Use CPU.")
+    file = read_net(model)
+    file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
+    net = Net(file)
+    log.info("caffe.cpp:351", "Performing Forward")
+    log.info("caffe.cpp:356", "Initial loss: %g", net.forward())
+    log.info("caffe.cpp:357", "Performing Backward")
+    net.backward()
+    log.info("caffe.cpp:365", "*** Benchmark begins ***")
+    log.info("caffe.cpp:366", "Testing for %d iterations.", iterations)
+    count = len(net.layers)
+    forward, backward = [0.0] * count, [0.0] * count
+    whole = 0.0
+    for iteration in range(iterations):
+        begin = time.perf_counter()
+        for i in range(count):
+            forward[i] += _seconds(lambda i=i: net.forward(i, i))  # type: ignore[misc]
+        for i in reversed(range(count)):
+            backward[i] += _seconds(lambda i=i: _backward(net, i))  # type: ignore[misc]
+        spent = time.perf_counter() - begin
+        whole += spent
+        text = "Iteration: %d forward-backward time: %g ms."
+        log.info("caffe.cpp:394", text, iteration + 1, spent * 1e3)
+    times = Times(
+        iterations,
+        [
+            LayerTime(
+                net.layer_names[i],
+                layer.type,
+                forward[i] / iterations * 1e3,
+                backward[i] / iterations * 1e3,
+                layer.flops(net.bottoms[i], net.tops[i]),
+            )
+            for i, layer in enumerate(net.layers)
+        ],
+        sum(_seconds(net.forward) for _ in range(iterations)) / iterations * 1e3,
+        sum(_seconds(net.backward) for _ in range(iterations)) / iterations * 1e3,
+    )
+    _log_times(times, whole * 1e3)
+    return times
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def _backward(net: Net, i: int) -> None:
+    """One layer's backward; a layer that has none takes no time."""
+    if net.layer_need_backward[i]:
+        net.layers[i].backward(net.tops[i], net.bottom_need_backward[i], net.bottoms[i])
+
+
+def _log_times(times: Times, whole: float) -> None:
+    log.info("caffe.cpp:397", "Average time per layer: ")
+    for layer in times.layers:
+        log.info("caffe.cpp:400", "%10s\tforward: %g ms.", layer.name, layer.forward_ms)
+        log.info("caffe.cpp:403", "%10s\tbackward: %g ms.", layer.name, layer.backward_ms)
+    log.info("caffe.cpp:408", "Average Forward pass: %g ms.", times.forward_ms)
+    log.info("caffe.cpp:410", "Average Backward pass: %g ms.", times.backward_ms)
+    log.info("caffe.cpp:412", "Average Forward-Backward: %g ms.", whole / times.iterations)
+    log.info("caffe.cpp:414", "Total Time: %g ms.", whole)
+    log.info("caffe.cpp:415", "*** Benchmark ends ***")
+
+
+def as_table(times: Times) -> list[str]:
+    """The times for people: layers, the sum, and the whole passes."""
+    rows = [
+        (
+            layer.name,
+            layer.type,
+            f"{layer.forward_ms:.3f}",
+            f"{layer.backward_ms:.3f}",
+            amount(layer.forward_rate, "FLOP/s") if layer.flops else "",
+        )
+        for layer in times.layers
+    ]
+    rows.append(("sum", "", f"{times.forward_ms:.3f}", f"{times.backward_ms:.3f}", ""))
+    rows.append(
+        ("whole pass", "", f"{times.whole_forward_ms:.3f}", f"{times.whole_backward_ms:.3f}", "")
+    )
+    return table(("layer", "type", "forward ms", "backward ms", "forward rate"), rows, left=2)

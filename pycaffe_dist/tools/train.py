@@ -1,0 +1,260 @@
+"""What ``pcd train`` does: a solver from its file and the command line, run under guards."""
+
+from __future__ import annotations
+
+import logging
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist.errors import MissingPartError, NetError
+from pycaffe_dist.events import Event, Snapshotted, Subscriber, Tested
+from pycaffe_dist.layer import Context
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.nets import SolverNet, read_solver, train_net
+from pycaffe_dist.proto.nets import test_nets as solver_test_nets
+from pycaffe_dist.proto.text import format_text
+from pycaffe_dist.report.caffe_lines import CaffeLines
+from pycaffe_dist.report.glog import GlogFormatter, log_to_stderr
+from pycaffe_dist.report.info import as_json, gather
+from pycaffe_dist.report.metrics import MetricsFile
+from pycaffe_dist.report.progress import Progress
+from pycaffe_dist.report.tensorboard import TensorBoard
+from pycaffe_dist.solver import Action, Solver
+from pycaffe_dist.solvers import snapshots
+from pycaffe_dist.tools.guards import LossGuard
+from pycaffe_dist.tools.overrides import override_net, override_solver
+from pycaffe_dist.tools.signals import Signals
+
+TERMINATED = 143  # what a shell reports for a program ended by SIGTERM
+
+
+@dataclass
+class TrainOptions:
+    """The flags of ``pcd train``, by their names."""
+
+    solver: str
+    weights: str = ""
+    snapshot: str = ""
+    level: int = 0
+    stage: str = ""
+    gpu: str = ""
+    sigint_effect: str = "stop"
+    sighup_effect: str = "snapshot"
+    set: list[str] = field(default_factory=list)
+    set_net: list[str] = field(default_factory=list)
+    max_iter: int | None = None
+    max_time: str | None = None
+    dry_run: int | None = None
+    seed: int | None = None
+    deterministic: bool = False
+    on_nan: str = "stop"
+    resume: str | None = None
+    keep_last: int = 0
+    keep_best: str = ""
+    run_dir: str | None = None
+    log_file: str | None = None
+    report: str = ""
+    quiet: bool = False
+    verbose: bool = False
+    command: str = ""
+
+
+def train(options: TrainOptions) -> int:
+    """Train; the exit code."""
+    with ExitStack() as stack:
+        stack.enter_context(_logging(options))
+        log.info("caffe.cpp:197", "Use CPU.")
+        param = resolve(options)
+        solver = Solver(param, Context())
+        solver.subscribers += _subscribers(options, solver)
+        LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
+        if options.keep_last or options.keep_best:
+            solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best))
+        signals = stack.enter_context(Signals(options.sigint_effect, options.sighup_effect))
+        solver.requested_action = _with_deadline(signals, options.max_time)
+        resume = _resume_from(options, param)
+        if resume:
+            log.info("caffe.cpp:235", "Resuming from %s", resume)
+            solver.restore(resume)
+        log.info("caffe.cpp:239", "Starting Optimization")
+        solver.solve()
+        log.info("caffe.cpp:250", "Optimization Done.")
+        return TERMINATED if signals.received is signal.SIGTERM else 0
+
+
+# -- the solver's settings -------------------------------------------------------------------------
+
+
+def resolve(options: TrainOptions) -> SolverParameter:
+    """The solver as the file and the flags together mean it."""
+    param = read_solver(options.solver).message
+    for setting in options.set:
+        override_solver(param, setting)
+    if options.max_iter is not None:
+        param.max_iter = options.max_iter
+    if options.seed is not None:
+        param.random_seed = options.seed
+    if options.deterministic and param.random_seed < 0:
+        param.random_seed = 1
+    if options.run_dir:
+        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
+        param.snapshot_prefix = str(Path(options.run_dir) / Path(param.snapshot_prefix).name)
+    if options.dry_run is not None:
+        param.max_iter, param.snapshot, param.snapshot_after_train = options.dry_run, 0, False
+    if options.weights and (options.snapshot or options.resume):
+        raise NetError("give a snapshot to go on from, or weights to start from, not both")
+    if options.snapshot or options.resume:
+        param.ClearField("weights")
+    if options.weights:
+        param.ClearField("weights")
+        param.weights.append(options.weights)
+    param.train_state.level = options.level
+    # As in Caffe the list has one, empty, stage when none is given.
+    param.train_state.stage.extend(options.stage.split(","))
+    if param.HasField("solver_mode") and param.solver_mode == SolverParameter.GPU:
+        raise MissingPartError(
+            f"{options.solver}: solver_mode: GPU, but this version computes on the CPU only. "
+            "Use: --set solver_mode=CPU"
+        )
+    if options.set_net:
+        _inline_nets(param, options.set_net)
+    if options.run_dir:
+        _describe_run(options, param)
+    return param
+
+
+def _inline_nets(param: SolverParameter, settings: list[str]) -> None:
+    """Put the nets, changed as asked, into the solver itself."""
+
+    def changed(described: SolverNet) -> SolverNet:
+        net = described.read().net
+        net.ClearField("state")
+        for setting in settings:
+            override_net(net, setting)
+        described.source = net
+        return described
+
+    training, tests = changed(train_net(param)), [changed(t) for t in solver_test_nets(param)]
+    states = [test.state for test in tests]
+    for name in ("net", "net_param", "train_net", "train_net_param", "test_net", "test_net_param"):
+        param.ClearField(name)
+    param.ClearField("test_state")
+    param.train_net_param.CopyFrom(training.source)  # type: ignore[arg-type]
+    for test, state in zip(tests, states, strict=True):
+        param.test_net_param.add().CopyFrom(test.source)  # type: ignore[arg-type]
+        param.test_state.add().CopyFrom(state)
+
+
+def _describe_run(options: TrainOptions, param: SolverParameter) -> None:
+    """What a run was, for whoever finds its folder later."""
+    folder = Path(options.run_dir or ".")
+    (folder / "solver.prototxt").write_text(format_text(param))
+    (folder / "net.prototxt").write_text(format_text(train_net(param).read().net))
+    (folder / "command.txt").write_text(options.command + "\n")
+    (folder / "info.json").write_text(as_json(gather()))
+
+
+def _resume_from(options: TrainOptions, param: SolverParameter) -> str | None:
+    if options.resume != "auto":
+        return options.resume or options.snapshot or None
+    found = snapshots.newest_whole(param.snapshot_prefix)
+    if found is None:
+        log.info("caffe.cpp:235", "No snapshot of %s yet: from the start", param.snapshot_prefix)
+    return found.state if found else None
+
+
+# -- what the run says -----------------------------------------------------------------------------
+
+
+@contextmanager
+def _logging(options: TrainOptions) -> Iterator[None]:
+    level = logging.WARNING if options.quiet else logging.INFO
+    log_to_stderr(logging.DEBUG if options.verbose else level)
+    root = logging.getLogger("pycaffe_dist")
+    files = [options.log_file] if options.log_file else []
+    if options.run_dir:
+        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
+        files.append(str(Path(options.run_dir) / "train.log"))
+    handlers = [logging.FileHandler(path) for path in files]
+    for handler in handlers:
+        handler.setFormatter(GlogFormatter())
+        root.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()
+
+
+def _subscribers(options: TrainOptions, solver: Solver) -> list[Subscriber]:
+    batch = solver.net.blobs[0].shape[0] if solver.net.blobs and solver.net.blobs[0].shape else 1
+    found: list[Subscriber] = [CaffeLines()]
+    if options.dry_run is None:
+        prefix = solver.param.snapshot_prefix
+        name = f"{options.run_dir}/metrics.jsonl" if options.run_dir else f"{prefix}.metrics.jsonl"
+        found.append(MetricsFile(name, batch * solver.param.iter_size))
+    found.append(Progress(sys.stderr, batch * solver.param.iter_size))
+    for report in filter(None, options.report.split(",")):
+        if report != "tensorboard":
+            raise NetError(f"--report {report}: there is only tensorboard")
+        found.append(TensorBoard(options.run_dir or f"{solver.param.snapshot_prefix}.tensorboard"))
+    return found
+
+
+def _with_deadline(signals: Signals, max_time: str | None) -> Callable[[], Action]:
+    """Stop, as a signal would, when the time is over."""
+    if not max_time:
+        return signals.requested
+    end = time.monotonic() + seconds(max_time)
+    return lambda: Action.STOP if time.monotonic() > end else signals.requested()
+
+
+def seconds(text: str) -> float:
+    """``90``, ``90s``, ``15m`` or ``2h`` in seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    if not match:
+        raise NetError(f"{text!r} is not a time: write 90, 90s, 15m or 2h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
+
+
+class Keeper:
+    """Subscriber that makes a snapshot at each best test score and deletes what is not to be kept.
+
+    A score called loss is best when it is lowest, any other when it is highest.
+    """
+
+    def __init__(self, solver: Solver, last: int, metric: str) -> None:
+        self.solver, self.last, self.metric = solver, last, metric
+        self.best: float | None = None
+        self.best_iteration: int | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Tested) and self.metric:
+            self._score(event)
+        elif isinstance(event, Snapshotted) and self.last:
+            self._prune()
+
+    def _score(self, event: Tested) -> None:
+        values = [o.value for o in event.outputs if o.name == self.metric]
+        if not values:
+            names = ", ".join(dict.fromkeys(o.name for o in event.outputs))
+            raise NetError(f"--keep-best {self.metric}: the test net puts out {names}")
+        lower = "loss" in self.metric
+        if self.best is None or (values[0] < self.best if lower else values[0] > self.best):
+            self.best, self.best_iteration = values[0], event.iteration
+            if event.iteration:
+                self.solver.snapshot()
+
+    def _prune(self) -> None:
+        there = snapshots.find(self.solver.param.snapshot_prefix)
+        for old in there[: -self.last]:
+            if old.iteration != self.best_iteration:
+                snapshots.remove(old)

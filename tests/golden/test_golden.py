@@ -1,0 +1,68 @@
+"""Recorded answers of BVLC Caffe, one test a case, replayed by the scripts they came with."""
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycaffe_dist as caffe
+
+HERE = Path(__file__).parent
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+replay, solvers, data = script("replay"), script("check_solvers"), script("check_data")
+LAYERS = json.loads((HERE / "layers" / "index.json").read_text())
+SOLVERS = json.loads((HERE / "solvers" / "index.json").read_text())
+DATA = sorted(p.stem for p in (HERE / "data").glob("*.prototxt"))
+
+
+def test_all_cases_are_there():
+    assert (len(LAYERS), len(SOLVERS), len(DATA)) == (148, 24, 15)
+
+
+@pytest.mark.parametrize("case", LAYERS, ids=lambda case: case["name"])
+def test_layer(case):
+    stored = dict(np.load(HERE / "layers" / f"{case['name']}.npz"))
+    given = {k: v for k, v in stored.items() if k.split("/")[0] in ("in", "set", "topdiff")}
+    want = {k: v for k, v in stored.items() if k not in given}
+    path = str(HERE / "layers" / f"{case['name']}.prototxt")
+    _, got = replay.run(caffe, path, case["phase"], given, case["steps"], case["grad"])
+    assert replay.compare(want, got) == []
+
+
+@pytest.mark.parametrize("resumed", [False, True], ids=["train", "resume"])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solver(name, resumed, tmp_path, monkeypatch):
+    for file in [*(HERE / "solvers").glob(f"{name}[._]*"), HERE / "solvers" / "net.prototxt"]:
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    stored = dict(np.load(f"{name}.npz"))
+    given = {k: v for k, v in stored.items() if k.split("/")[0] in ("in", "set")}
+    state = next(tmp_path.glob(f"{name}_iter_{solvers.HALF}.solverstate*")) if resumed else None
+    got = solvers.run(caffe, f"{name}.solver.prototxt", given, solvers.STEPS, state and str(state))
+    first = solvers.HALF + 1 if resumed else 1
+    assert min(int(k.split("/")[1]) for k in got) == first
+    for key, values in got.items():
+        np.testing.assert_allclose(values, stored[key], rtol=1e-3, atol=1e-5, err_msg=key)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data(name, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    shutil.copytree(HERE / "data", folder)
+    monkeypatch.chdir(folder)
+    # Pixels that OpenCV resized may be rounded otherwise; what is only decoded may not.
+    tolerance = 2.01 if name.startswith("image_data") else 1.01 if "force_gray" in name else 1e-3
+    got = data.run(caffe, name)
+    for key, want in np.load(f"{name}.npz").items():
+        np.testing.assert_allclose(got[key], want, rtol=0, atol=tolerance, err_msg=key)
