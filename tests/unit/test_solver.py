@@ -1,0 +1,165 @@
+"""The training loop: order of events, smoothing, tests, stops (numbers: the golden runs)."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pycaffe_dist import events as e
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.solver import Action, Solver
+
+NET = """
+name: "line"
+layer { name: "x" type: "DummyData" top: "x" top: "t"
+  dummy_data_param { shape { dim: 4 dim: 3 } shape { dim: 4 dim: 2 }
+    data_filler { type: "gaussian" } data_filler { type: "constant" value: 1 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip"
+  inner_product_param { num_output: 2 weight_filler { type: "gaussian" std: 0.1 } } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "ip" bottom: "t" top: "loss" }
+"""
+SETTINGS = 'base_lr: 0.01 lr_policy: "fixed" max_iter: 6 random_seed: 1 '
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.prototxt").write_text(NET)
+
+    def solver(settings="", net='net: "net.prototxt"'):
+        text = f'{net} {SETTINGS} snapshot_prefix: "s" snapshot_after_train: false {settings}'
+        made = Solver(parse_text(text, SolverParameter()).message)
+        made.told = []
+        made.subscribers.append(made.told.append)
+        return made
+
+    return solver
+
+
+def kinds(solver):
+    return [type(event).__name__ for event in solver.told]
+
+
+def test_events_of_a_whole_run_in_order(make):
+    solver = make("display: 3 test_iter: 2 test_interval: 3")
+    solver.solve()
+    assert kinds(solver) == (
+        ["SolveBegins"]
+        + ["TestBegins", "Tested", "Displayed", "RateChosen", "Updated", "Updated", "Updated"] * 2
+        + ["LastLoss", "TestBegins", "Tested", "SolveEnds"]
+    )
+    assert [x.iteration for x in solver.told if isinstance(x, e.Displayed)] == [0, 3]
+    assert solver.iter == 6
+
+
+def test_no_test_before_the_first_iteration_if_so_wished(make):
+    solver = make("test_iter: 1 test_interval: 3 test_initialization: false")
+    solver.step(4)
+    assert [x.iteration for x in solver.told if isinstance(x, e.Tested)] == [3]
+
+
+def test_smoothed_loss_is_the_mean_of_a_window(make):
+    solver = make("average_loss: 2 display: 1")
+    losses = []
+    solver.on_gradients_ready.append(lambda: losses.append(solver.last_loss))
+    solver.step(4)
+    shown = [x.loss for x in solver.told if isinstance(x, e.Displayed)]
+    expected = [losses[0]] + [(a + b) / 2 for a, b in pairwise(losses)]
+    np.testing.assert_allclose(shown, expected)
+
+
+def test_iter_size_averages_loss_and_gradient(make):
+    """The gradients of both passes add up and are halved."""
+    twice = make("iter_size: 2")
+    weights = twice.net.layers[1].blobs[0]
+    start, grads = weights.data.copy(), []
+    twice.net.after_backward(lambda i: grads.append(weights.diff.copy()) if i == 0 else None)
+    twice.step(1)
+    np.testing.assert_allclose(start - weights.data, 0.01 * grads[-1] / 2, rtol=1e-4)
+
+
+def test_clipping_comes_before_the_division_by_iter_size(make):
+    solver = make("iter_size: 2 clip_gradients: 0.001")
+    weights, bias = solver.net.layers[1].blobs
+    before = weights.data.copy(), bias.data.copy()
+    solver.step(1)
+    step = np.concatenate([(before[0] - weights.data).ravel(), before[1] - bias.data])
+    assert np.linalg.norm(step) == pytest.approx(0.01 * 0.001 / 2, rel=1e-2)
+    assert "Clipped" in kinds(solver)
+
+
+def test_multistep_moves_on_at_its_values(make):
+    solver = make()
+    solver.param.lr_policy, solver.param.gamma = "multistep", 0.1
+    solver.param.stepvalue.extend([2, 4])
+    solver.step(6)
+    rates = [x.rate for x in solver.told if isinstance(x, e.Updated)]
+    np.testing.assert_allclose(rates, [0.01] * 2 + [0.001] * 2 + [0.0001] * 2, rtol=1e-6)
+    assert [x.iteration for x in solver.told if isinstance(x, e.StepPassed)] == [2, 4]
+
+
+def test_a_stop_between_iterations(make):
+    solver = make()
+    solver.requested_action = lambda: Action.STOP if solver.iter == 2 else Action.NONE
+    solver.solve()
+    assert solver.iter == 2
+    assert solver.told[-1].early
+
+
+def test_a_stop_during_a_test(make):
+    solver = make("test_iter: 5 test_interval: 1")
+    asked = iter([Action.NONE, Action.STOP])
+    solver.requested_action = lambda: next(asked)
+    solver.step(3)
+    assert kinds(solver) == ["TestBegins", "TestInterrupted"]
+    assert solver.iter == 0
+
+
+def test_test_nets_share_the_weights_and_average_their_outputs(make):
+    solver = make("test_iter: 3 test_interval: 100")
+    solver.net.layers[1].blobs[0].data[...] = 0.5
+    values = []
+    solver.test_nets[0].after_forward(
+        lambda i: values.append(float(solver.test_nets[0].blobs[-1].data)) if i == 2 else None
+    )
+    solver.test(0)
+    assert solver.test_nets[0].layers[1].blobs[0].data[0, 0] == 0.5
+    (tested,) = [x for x in solver.told if isinstance(x, e.Tested)]
+    assert tested.outputs[0].value == pytest.approx(np.mean(values))
+
+
+@pytest.mark.parametrize(
+    ("settings", "net", "text"),
+    [
+        ("average_loss: 0", 'net: "net.prototxt"', "average_loss"),
+        ("iter_size: 0", 'net: "net.prototxt"', "iter_size"),
+        ('type: "Sgd"', 'net: "net.prototxt"', 'did you mean "SGD"'),
+        ("", "", "exactly one of net"),
+        ("test_iter: 1", 'net: "net.prototxt"', "test_interval above 0"),
+    ],
+)
+def test_settings_that_cannot_work(make, settings, net, text):
+    with pytest.raises(NetError, match=text):
+        make(settings, net)
+
+
+def test_same_seed_same_run(make):
+    runs = []
+    for _ in range(2):
+        solver = make()
+        solver.solve()
+        runs.append(solver.net.layers[1].blobs[0].data.copy())
+    np.testing.assert_array_equal(*runs)
+
+
+def test_states_of_train_and_test_nets(make, tmp_path):
+    rule = 'layer { name: "s" type: "Silence" bottom: "x" include { stage: "deep" } }'
+    (tmp_path / "net.prototxt").write_text(NET + rule)
+    solver = make(
+        'train_state { stage: "deep" } test_state { } test_state { stage: "deep" } '
+        "test_iter: 1 test_iter: 1 test_interval: 1"
+    )
+    has = ["s" in net.layer_names for net in [solver.net, *solver.test_nets]]
+    assert has == [True, False, True]
