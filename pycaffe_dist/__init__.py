@@ -3,6 +3,11 @@
 ``import pycaffe_dist as caffe`` gives pycaffe's API.
 """
 
+from pycaffe_dist import io, layers
+from pycaffe_dist.as_caffe import install_as_caffe
+from pycaffe_dist.classifier import Classifier
+from pycaffe_dist.detector import Detector
+from pycaffe_dist.net_spec import NetSpec, params, to_proto
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN
 from pycaffe_dist.pycaffe import Net
 from pycaffe_dist.pysolver import (
@@ -14,6 +19,7 @@ from pycaffe_dist.pysolver import (
     SGDSolver,
     get_solver,
 )
+from pycaffe_dist.python_base import Layer
 from pycaffe_dist.settings import (
     has_nccl,
     init_log,
@@ -29,6 +35,7 @@ from pycaffe_dist.settings import (
     solver_count,
     solver_rank,
 )
+from pycaffe_dist.timer import Timer
 
 __version__ = "1.0.0"  # the Caffe whose API this is; our own is in pycaffe_dist.version
 
@@ -38,15 +45,24 @@ __all__ = [
     "AdaDeltaSolver",
     "AdaGradSolver",
     "AdamSolver",
+    "Classifier",
+    "Detector",
+    "Layer",
     "NesterovSolver",
     "Net",
+    "NetSpec",
     "RMSPropSolver",
     "SGDSolver",
+    "Timer",
     "get_solver",
     "has_nccl",
     "init_log",
+    "install_as_caffe",
+    "io",
     "layer_type_list",
+    "layers",
     "log",
+    "params",
     "set_device",
     "set_mode_cpu",
     "set_mode_gpu",
@@ -56,4 +72,5 @@ __all__ = [
     "set_solver_rank",
     "solver_count",
     "solver_rank",
+    "to_proto",
 ]

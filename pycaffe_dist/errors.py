@@ -16,8 +16,11 @@ class PcdError(Exception):
     """Base of all our errors."""
 
 
-class FileError(PcdError):
-    """A file that is missing, unreadable, cut short, or of another kind than asked for."""
+class FileError(PcdError, RuntimeError):
+    """A file that is missing, unreadable, cut short, or of another kind than asked for.
+
+    Also a RuntimeError, which is what pycaffe raises for a missing file.
+    """
 
 
 class NetError(PcdError):

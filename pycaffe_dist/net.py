@@ -10,8 +10,8 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, create_layer
+from pycaffe_dist.learnable import Params
 from pycaffe_dist.memory import Array
-from pycaffe_dist.params import Params
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits

@@ -106,17 +106,15 @@ class Function:
         top_names = [names.of(top, self.type_name) for top in tops]
         layer.top.extend(bottoms if self.in_place else top_names)
         layer.name = top_names[0] if self.ntop else names.of(self, self.type_name)
-        own = f"{_param_names.get(self.type_name)}_param"
+        own = _param_names.get(self.type_name)
+        message = getattr(layer, f"{own}_param") if own else layer
         for key, value in self.params.items():
-            target: Any = layer
-            if not key.endswith("param") and hasattr(layer, own):
-                message = getattr(layer, own)
-                if key in message.DESCRIPTOR.fields_by_name:
-                    target = message
+            inside = key in message.DESCRIPTOR.fields_by_name and not key.endswith("param")
             try:
-                assign_proto(target, key, value)
+                assign_proto(message if inside else layer, key, value)
             except (AttributeError, TypeError, ValueError) as e:
-                raise type(e)(f'layer "{layer.name}" ({self.type_name}), {key}: {e}') from e
+                kind = next(k for k in (AttributeError, TypeError, ValueError) if isinstance(e, k))
+                raise kind(f'layer "{layer.name}" ({self.type_name}), {key}: {e}') from e
         return layer
 
 

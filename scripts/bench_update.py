@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from pycaffe_dist.blob import Blob
-from pycaffe_dist.params import Param
+from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers import update
 from pycaffe_dist.solvers.rules import RULES, create_rule

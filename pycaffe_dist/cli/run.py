@@ -6,6 +6,7 @@ import os
 import sys
 from types import ModuleType, TracebackType
 
+import pycaffe_dist
 from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.cli import INTERRUPTED
 
@@ -26,7 +27,8 @@ def main(argv: list[str]) -> int:
     except OSError as e:
         print(f"pcd run: can't open file {script!r}: {e.strerror}", file=sys.stderr)
         return CANNOT_START
-    install_as_caffe(force=True)
+    install_as_caffe()
+    sys.modules["caffe"] = pycaffe_dist  # also where another caffe is installed
     path = os.path.abspath(script)
     sys.argv[:] = argv
     sys.path[0] = os.path.dirname(os.path.realpath(script))
@@ -39,7 +41,7 @@ def main(argv: list[str]) -> int:
         raise
     except BaseException as e:
         inside = _from(path, e.__traceback__)
-        sys.excepthook(type(e), e, inside)
+        sys.excepthook(type(e), e.with_traceback(inside), inside)
         if isinstance(e, SyntaxError) and inside is None:
             print("pcd run: if this is Python 2, bring it to Python 3 first", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pycaffe_dist.blob import Views
-from pycaffe_dist.layer import Layer
+from pycaffe_dist.layers.work import Working
 
 
-class Neuron(Layer):
+class Neuron(Working):
     """One bottom, one top of the same shape; most may work in place."""
 
     def reshape(self, bottom: Views, top: Views) -> None:
         top[0].reshape_like(bottom[0])
+
+    def slopes(self, x: Any, below: Any) -> Any:
+        """1 where x > 0, ``below`` where x ≤ 0."""
+        slopes, where = self.work("slopes", x.shape), self.work("where", x.shape, bool)
+        self.xp.less_equal(x, 0, out=where)
+        self.xp.multiply(where, below, out=slopes)
+        self.xp.greater(x, 0, out=where)
+        slopes += where
+        return slopes

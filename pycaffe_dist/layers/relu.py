@@ -18,12 +18,20 @@ class ReLU(Neuron):
         x, y = bottom[0].data, top[0].data
         if self.slope == 0:
             self.xp.maximum(x, 0, out=y)
-        else:
-            y[...] = self.xp.where(x > 0, x, self.slope * x)
+            return
+        below = self.work("below", x.shape)
+        self.xp.minimum(x, 0, out=below)
+        below *= self.slope
+        self.xp.maximum(x, 0, out=y)
+        y += below
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if propagate_down[0]:
-            positive = bottom[0].data > 0
-            if self.slope:
-                positive = self.xp.where(positive, self.dtype.type(1), self.slope)
-            self.xp.multiply(top[0].diff, positive, out=bottom[0].diff)
+        if not propagate_down[0]:
+            return
+        x = bottom[0].data
+        if self.slope == 0:
+            slopes = self.work("where", x.shape, bool)
+            self.xp.greater(x, 0, out=slopes)
+        else:
+            slopes = self.slopes(x, self.slope)
+        self.xp.multiply(top[0].diff, slopes, out=bottom[0].diff)

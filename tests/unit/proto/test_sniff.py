@@ -86,6 +86,11 @@ def test_each_message_is_told_from_the_others(held, wanted):
         (BlobProto(num=1, channels=1, height=1, width=1, data=[1]), "BlobProto"),
         (BlobProto(double_data=[1], double_diff=[1]), "BlobProto"),
         (b"\x2d\0\0\x80\x3f" * 3, "BlobProto"),  # unpacked floats
+        (
+            BlobProto(num=1, data=[1]).SerializeToString() + b"\x38\0\x40\5",
+            "BlobProto",
+        ),  # PMLS-Caffe
+        (b"\x3a\3\x0a\1\1\x50\2\x62\2ab", "BlobProto"),  # NVCaffe
         (SolverState(history=[BLOB]), "SolverState"),
         (BlobProtoVector(blobs=[BLOB]), "BlobProtoVector"),
         (b"\x0a\x01n\xa8\x06\x01", "NetParameter"),  # with a field of a fork, number 101

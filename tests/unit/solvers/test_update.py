@@ -3,7 +3,7 @@ import pytest
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.params import Param
+from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers import update
 from pycaffe_dist.solvers.rules import BLOCK, create_rule

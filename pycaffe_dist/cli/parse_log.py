@@ -1,0 +1,38 @@
+"""Turn a training log into tables, as Caffe's parse_log.py does: pcd parse_log LOG OUTDIR."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.tools.parse_log import read_log, write_tables
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="pcd parse_log",
+        description="Write OUTDIR/<log>.train and OUTDIR/<log>.test: NumIters, Seconds, "
+        "LearningRate and the net's outputs, separated by commas.",
+    )
+    parser.add_argument("log", metavar="LOG", help="log of pcd train or of caffe train")
+    parser.add_argument("folder", metavar="OUTDIR", help="made if it is missing")
+    parser.add_argument("--verbose", action="store_true", help="name the files that are written")
+    parser.add_argument("--delimiter", default=",", type=_character, help="instead of the comma")
+    args = parser.parse_args(argv)
+    run = read_log(args.log)
+    try:
+        os.makedirs(args.folder, exist_ok=True)
+    except OSError as e:
+        raise FileError(f"{args.folder}: cannot be made: {e.strerror or e}") from e
+    for path in write_tables(run, args.log, args.folder, args.delimiter):
+        if args.verbose:
+            print(f"Wrote {path}")
+    return 0
+
+
+def _character(text: str) -> str:
+    text = "\t" if text == r"\t" else text
+    if len(text) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r}: give one character")
+    return text

@@ -1,0 +1,147 @@
+"""HDF5 files: rows of named datasets in, one batch out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import h5py
+import numpy as np
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import read_bytes
+from pycaffe_dist.memory import Array
+
+log = logging.getLogger(__name__)
+
+
+class HDF5Source:
+    """The rows of the datasets ``names`` in the files that the text file ``path`` lists.
+
+    Files come one after the other, each wholly in memory, and from the last it goes on with the
+    first.  With ``shuffle`` the order of the files is drawn anew every time round, and that of the
+    rows with every file: the same on every rank and in every run.
+    """
+
+    def __init__(self, path: str, names: Sequence[str], shuffle: bool = False) -> None:
+        self.names = names
+        self.files = listed_files(path)
+        self._rng = np.random.RandomState(1) if shuffle else None
+        self._file_order = list(range(len(self.files)))
+        if self._rng:
+            self._rng.shuffle(self._file_order)
+        self._place = 0  # in the order of files
+        self._row = 0  # in the order of rows
+        self._load()
+
+    @property
+    def row_shapes(self) -> list[tuple[int, ...]]:
+        return [array.shape[1:] for array in self._arrays]
+
+    def read(self, out: Sequence[Array], rank: int = 0, ranks: int = 1) -> None:
+        """Fill the arrays ``out`` with rows ``rank`` of every ``ranks`` from here on."""
+        count, filled = len(out[0]), 0
+        behind = ranks - rank - 1
+        self._skip(rank)
+        while filled < count:
+            rows = self._order[self._row :: ranks][: count - filled]
+            for target, array in zip(out, self._arrays, strict=True):
+                target[filled : filled + len(rows)] = array[rows]
+            filled += len(rows)
+            step = (len(rows) - 1) * ranks + 1 + (behind if filled == count else ranks - 1)
+            self._skip(step)
+
+    def _skip(self, rows: int) -> None:
+        self._row += rows
+        while self._row >= len(self._order):
+            self._row -= len(self._order)
+            self._next_file()
+
+    def _next_file(self) -> None:
+        if len(self.files) > 1:
+            self._place += 1
+            if self._place == len(self.files):
+                self._place = 0
+                if self._rng:
+                    self._rng.shuffle(self._file_order)
+            self._load()
+        elif self._rng:
+            self._rng.shuffle(self._order)
+
+    def _load(self) -> None:
+        path = self.files[self._file_order[self._place]]
+        arrays = read_datasets(path, self.names)
+        known = getattr(self, "_arrays", arrays)
+        for name, new, old in zip(self.names, arrays, known, strict=True):
+            if new.shape[1:] != old.shape[1:]:
+                raise FileError(
+                    f'{path}: the rows of "{name}" have the shape {new.shape[1:]}, those of the '
+                    f"files before {old.shape[1:]}"
+                )
+        self._arrays = arrays
+        self._order = np.arange(len(arrays[0]))
+        if self._rng:
+            self._rng.shuffle(self._order)
+
+
+def listed_files(path: str) -> list[str]:
+    """The names in a text file, separated by white space."""
+    names = read_bytes(path).decode(errors="surrogateescape").split()
+    if not names:
+        raise FileError(f"{path}: lists no HDF5 file")
+    return names
+
+
+def read_datasets(path: str, names: Sequence[str]) -> list[Array]:
+    """Datasets of equally many rows, as float32.
+
+    Raises:
+        FileError: the file or a dataset is missing, holds no numbers, or the rows do not agree.
+    """
+    with _open(path) as file:
+        arrays = [_read(path, file, name) for name in names]
+    for name, array in zip(names, arrays, strict=True):
+        if len(array) != len(arrays[0]):
+            raise FileError(
+                f'{path}: "{name}" has {len(array)} rows, "{names[0]}" {len(arrays[0])}'
+            )
+    if not len(arrays[0]):
+        raise FileError(f'{path}: "{names[0]}" has no rows')
+    return arrays
+
+
+def row_shapes(path: str, names: Sequence[str]) -> list[tuple[int, ...]]:
+    """The shapes of the rows in a file, without reading the values."""
+    with _open(path) as file:
+        return [_dataset(path, file, name).shape[1:] for name in names]
+
+
+def _open(path: str) -> Any:
+    read_bytes(path, 1)  # a plain message if it is not there
+    try:
+        return h5py.File(path, "r")
+    except OSError as e:
+        raise FileError(f"{path}: is not a readable HDF5 file: {e}") from e
+
+
+def _dataset(path: str, file: Any, name: str) -> Any:
+    found = file.get(name)
+    if not isinstance(found, h5py.Dataset):
+        raise FileError(
+            f'{path}: has no dataset "{name}" for the top of that name; it holds {", ".join(file)}'
+        )
+    if found.ndim < 1 or found.dtype.kind not in "fiu":
+        raise FileError(
+            f'{path}: "{name}" is of type {found.dtype} and shape {found.shape}; '
+            "numbers with at least one axis are needed"
+        )
+    return found
+
+
+def _read(path: str, file: Any, name: str) -> Array:
+    dataset = _dataset(path, file, name)
+    array = np.empty(dataset.shape, np.float32)
+    if array.size:
+        dataset.read_direct(array)
+    return array

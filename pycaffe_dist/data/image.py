@@ -1,0 +1,132 @@
+"""Images as OpenCV gives them: (height, width, channels) of bytes, blue first."""
+
+from __future__ import annotations
+
+import io
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import read_bytes
+
+Pixels = NDArray[np.uint8]
+
+_LIBPNG_GRAY = np.array([9797, 19234, 3737], np.int32)  # red, green, blue in 1/32768
+
+
+class Color(Enum):
+    """What an image is decoded to."""
+
+    COLOR = "color"  # three channels
+    GRAY = "gray"  # one
+    NATIVE = "native"  # as many as the file has: 1, 3, or 4 with alpha
+
+
+def read_image(path: str, height: int = 0, width: int = 0, color: Color = Color.COLOR) -> Pixels:
+    """Read an image file and, if both are given, bring it to ``height`` × ``width``.
+
+    Raises:
+        FileError: there is no such file, or it is not an image.
+    """
+    try:
+        image = decode(read_bytes(path), color)
+    except ValueError as e:
+        raise FileError(f"{path}: {e}") from e
+    return resize(image, height, width) if height and width else image
+
+
+def decode(encoded: bytes, color: Color) -> Pixels:
+    """The pixels of a JPEG, PNG or other image file.
+
+    Raises:
+        ValueError: the bytes are not an image, are damaged, or have more than 8 bits a channel
+            where they are wanted as they are.
+    """
+    try:
+        image = Image.open(io.BytesIO(encoded))
+        if color is Color.GRAY:
+            image.draft("L", image.size)  # a JPEG's own brightness, not one computed from colours
+        image.load()
+    except Exception as e:  # a decoder may meet anything in a damaged file
+        raise ValueError(f"is not a readable image: {e}") from e
+    if color is Color.NATIVE:
+        return _native(image)
+    ImageOps.exif_transpose(image, in_place=True)
+    eight = _upper_bits(image) if image.mode.startswith("I") else image
+    if color is Color.GRAY:
+        return _gray(eight, image.format)
+    return _blue_first(eight.convert("RGB"))
+
+
+def _gray(image: Image.Image, file_format: str | None) -> Pixels:
+    if file_format == "PNG" and image.mode not in ("1", "L", "LA"):
+        # OpenCV leaves this to libpng, which does not round.
+        colors = np.asarray(image.convert("RGB")).astype(np.int32)
+        gray: Pixels = ((colors @ _LIBPNG_GRAY) >> 15).astype(np.uint8)
+    else:
+        gray = np.asarray(image.convert("L"))
+    return gray[:, :, None]
+
+
+def _upper_bits(image: Image.Image) -> Image.Image:
+    """16 bits of grey as 8."""
+    return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+
+
+def _native(image: Image.Image) -> Pixels:
+    if image.mode.startswith(("I", "F")):
+        raise ValueError("has more than 8 bits a channel; force_color or force_gray makes it 8")
+    if image.mode in ("1", "L"):
+        return np.asarray(image.convert("L"))[:, :, None]
+    alpha = image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info
+    return _blue_first(image.convert("RGBA" if alpha else "RGB"))
+
+
+def _blue_first(image: Image.Image) -> Pixels:
+    pixels = np.array(image)
+    pixels[:, :, :3] = pixels[:, :, 2::-1].copy()
+    return pixels
+
+
+# -- resizing --------------------------------------------------------------------------------------
+
+_BITS = 11  # of OpenCV's weights, whose rounding this follows
+
+
+def resize(image: Pixels, height: int, width: int) -> Pixels:
+    """Bilinear, pixel centres on pixel centres: OpenCV's INTER_LINEAR."""
+    if image.shape[:2] == (height, width):
+        return image
+    left, right, across = _taps(image.shape[1], width)
+    above, below, down = _taps(image.shape[0], height, split=True)
+    wide = image.astype(np.int32)
+    rows = wide[:, left] * across[0][:, None] + wide[:, right] * across[1][:, None]
+    rows >>= 4
+    upper = rows[above] * down[0][:, None, None]
+    lower = rows[below] * down[1][:, None, None]
+    upper >>= 16
+    lower >>= 16
+    upper += lower
+    upper += 2
+    upper >>= 2
+    scaled: Pixels = upper.astype(np.uint8)
+    return scaled
+
+
+def _taps(size: int, wanted: int, split: bool = False) -> tuple[Any, Any, Any]:
+    """For each new position the two old ones it lies between, and their weights in 1/2048.
+
+    Beyond the outermost pixel that one alone counts; ``split`` in two parts, rounded apart.
+    """
+    at = ((np.arange(wanted) + 0.5) * (size / wanted) - 0.5).astype(np.float32)
+    first = np.floor(at).astype(np.intp)
+    weight = at - first.astype(np.float32)
+    if not split:
+        weight[(first < 0) | (first >= size - 1)] = 0
+    one = 1 << _BITS
+    weights = np.rint([(1 - weight) * one, weight * one]).astype(np.int32)
+    return np.clip(first, 0, size - 1), np.clip(first + 1, 0, size - 1), weights

@@ -1,0 +1,49 @@
+"""MultinomialLogisticLoss: the negative log of the labelled class's probability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.loss import Loss, class_numbers, places
+
+LEAST = 1e-20  # probabilities below it count as this
+
+
+@register("MultinomialLogisticLoss")
+class MultinomialLogisticLoss(Loss):
+    """−1/N Σ log p[label];  ∂p[label] = −1/(N p[label]), 0 elsewhere.
+
+    p: (N, K), probabilities  labels: (N,)
+    """
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        super().reshape(bottom, top)
+        self.num = bottom[0].shape[0]
+        self.check(
+            bottom[1].count == self.num,
+            f"needs {self.num} labels, one for each item, found the shape {bottom[1].shape}",
+        )
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        _, p = self._labelled(bottom)
+        top[0].data[...] = 0 - self.xp.log(p).sum() / max(1, self.num)  # never −0
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        self.refuse_label_gradient(propagate_down)
+        if propagate_down[0]:
+            at, p = self._labelled(bottom)
+            gx = bottom[0].diff.reshape(-1)
+            gx[...] = 0
+            gx[at] = -self.scaled_weight(top, max(1, self.num)) / p
+
+    def flops(self, bottom: Views, top: Views) -> int:
+        return 2 * self.num
+
+    def _labelled(self, bottom: Views) -> tuple[Any, Any]:
+        """Where in the flat bottom each item's labelled class is, and its probability."""
+        folded = self.num, bottom[0].count_from(1), 1
+        labels, _ = class_numbers(self, bottom[1], folded)
+        at = places(self.xp, labels, folded)
+        return at, self.xp.maximum(bottom[0].data.reshape(-1)[at], self.dtype.type(LEAST))

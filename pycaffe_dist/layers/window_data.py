@@ -1,0 +1,108 @@
+"""WindowData: windows of images, some with objects and some without."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob
+from pycaffe_dist.data.draws import raw
+from pycaffe_dist.data.image import Color, Pixels, decode, read_image
+from pycaffe_dist.data.transformer import Shape
+from pycaffe_dist.data.windows import Window, read_window_file, warp
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.files import read_bytes
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.memory import Array
+from pycaffe_dist.rng import child
+
+log = logging.getLogger(__name__)
+
+
+@register("WindowData")
+class WindowData(BaseData):
+    """⌊batch · fg_fraction⌋ foreground windows behind background ones, drawn with replacement.
+
+    y = (x − mean) · scale with window_data_param's own scale; crop_size, mirror and mean are
+    transform_param's.  The middle of a mean image is used.  Outside of an image y is 0.
+    """
+
+    def batch_size(self) -> int:
+        return self.layer_param.window_data_param.batch_size
+
+    def open(self) -> Shape:
+        p = self.layer_param.window_data_param
+        shape = self.guess_shape()
+        self.rng = child()
+        self.windows = read_window_file(p.source, p.fg_threshold, p.bg_threshold)
+        for kind in ("foreground", "background"):
+            if not getattr(self.windows, kind):
+                raise NetError(f"{p.source}: there is no {kind} window")
+        log.info("Number of images: %d", len(self.windows.images))
+        self.paths = [p.root_folder + name for name in self.windows.images]
+        self.cache = [read_bytes(path) for path in self.paths] if p.cache_images else []
+        self.mean = self._mean_of(self.windows.channels, p.source)
+        return self.windows.channels, *shape[1:]
+
+    def guess_shape(self) -> Shape:
+        crop = self.layer_param.transform_param.crop_size
+        if not crop:
+            raise NetError("needs a transform_param.crop_size, the size of its warped windows")
+        return 3, crop, crop
+
+    def load_batch(self, data: Blob, labels: Blob | None) -> None:
+        p = self.layer_param.window_data_param
+        count, crop = p.batch_size, self.transformer.crop
+        data.reshape(count, self.windows.channels, crop, crop)
+        data.data[...] = 0
+        found = []
+        objects = int(np.float32(count) * np.float32(p.fg_fraction))
+        for i in range(count):
+            among = self.windows.background if i < count - objects else self.windows.foreground
+            window = among[raw(self.rng) % len(among)]
+            mirror = self.layer_param.transform_param.mirror and raw(self.rng) % 2 == 1
+            try:
+                self._fill(data.data[i], window, mirror)
+            except ValueError as e:
+                raise NetError(f"{self.paths[window.image]}: {e}") from e
+            found.append(window.label)
+        if labels is not None:
+            labels.reshape(count)
+            labels.data[...] = found
+
+    def _fill(self, out: Array, window: Window, mirror: bool) -> None:
+        p = self.layer_param.window_data_param
+        square = p.crop_mode == "square"
+        image = self._image(window.image)
+        pixels, row, column = warp(image, window, out.shape[1], p.context_pad, square, mirror)
+        place = np.s_[:, row : row + pixels.shape[0], column : column + pixels.shape[1]]
+        target = out[place]
+        target[...] = pixels.transpose(2, 0, 1)
+        if self.mean is not None:
+            target -= self.mean[place]
+        target *= p.scale
+
+    def _image(self, index: int) -> Pixels:
+        if self.cache:
+            return decode(self.cache[index], Color.COLOR)
+        return read_image(self.paths[index])
+
+    def _mean_of(self, channels: int, source: str) -> Array | None:
+        """(channels, crop, crop), from which a window takes the part it fills."""
+        if channels != 3:
+            raise NetError(f"{source}: images have 3 channels here, the file says {channels}")
+        mean, crop = self.transformer.mean, self.transformer.crop
+        if mean is None:
+            return None
+        if self.transformer.param.HasField("mean_file"):
+            # As in Caffe: the offset of the columns is that of the rows too.
+            begin = (mean.shape[2] - crop) // 2
+            middle = mean[:, max(begin, 0) : begin + crop, max(begin, 0) : begin + crop]
+            if middle.shape != (channels, crop, crop):
+                raise NetError(f"no {crop} × {crop} fit into a mean image of {mean.shape}")
+            return middle
+        if len(mean) not in (1, channels):
+            raise NetError(f"{len(mean)} mean_value for {channels} channels; give 1 or all")
+        return np.broadcast_to(mean, (channels, crop, crop))

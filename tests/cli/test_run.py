@@ -1,0 +1,147 @@
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from pycaffe_dist.cli.run import main
+
+START = "import sys; from pycaffe_dist.cli.run import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write a script into a folder and run it from the folder above."""
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+
+    def run(text, *args, path="scripts/script.py"):
+        (folder / "script.py").write_text(textwrap.dedent(text), encoding="latin-1")
+        command = [sys.executable, "-c", START, path, *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+def test_a_script_in_pycaffes_words(run, tmp_path):
+    (tmp_path / "scripts" / "caffe.py").write_text("raise ImportError('another caffe')")
+    result = run(
+        """
+        import caffe
+        import caffe.io
+        import numpy as np
+        from caffe import layers as L
+        from caffe.net_spec import NetSpec
+        from caffe.proto import caffe_pb2
+
+        n = NetSpec()
+        n.data = L.Input(shape=dict(dim=[2, 3]))
+        n.ip = L.InnerProduct(n.data, num_output=1, weight_filler=dict(type="constant", value=2))
+        with open("net.prototxt", "w") as f:
+            f.write(str(n.to_proto()))
+        net = caffe.Net("net.prototxt", caffe.TEST)
+        print(net.forward(data=np.ones((2, 3)))["ip"].ravel().tolist())
+
+        import pycaffe_dist.io
+        print(caffe.__version__, caffe.io is pycaffe_dist.io, caffe_pb2.TEST == caffe.TEST)
+        """
+    )
+    assert result.stdout.splitlines() == ["[6.0, 6.0]", "1.0.0 True True"], result.stderr
+    assert result.returncode == 0
+
+
+def test_as_python_runs_it(run, tmp_path):
+    (tmp_path / "scripts" / "helper.py").touch()
+    result = run(
+        """
+        import atexit, os, pickle, sys
+        import helper
+        print(sys.argv)
+        print(__name__, __package__, __spec__)
+        print(__file__)
+        print(sys.path[0])
+        class Thing: pass
+        print(type(pickle.loads(pickle.dumps(Thing()))) is sys.modules["__main__"].Thing)
+        def f(x: list[int]): pass
+        print(f.__annotations__)  # no __future__ of ours leaks in
+        atexit.register(lambda: print(__import__("__main__").f.__name__))
+        """,
+        "--flag",
+        "-h",
+        "two words",
+    )
+    assert result.stderr == ""
+    script = tmp_path / "scripts" / "script.py"
+    assert result.stdout.splitlines() == [
+        "['scripts/script.py', '--flag', '-h', 'two words']",
+        "__main__ None None",
+        str(script),
+        str(script.parent),
+        "True",
+        "{'x': list[int]}",
+        "f",
+    ]
+    assert result.returncode == 0
+
+
+def test_links_and_encodings(run, tmp_path):
+    (tmp_path / "link.py").symlink_to(tmp_path / "scripts" / "script.py")
+    text = "# -*- coding: latin-1 -*-\nimport sys\nprint(ascii('é'), sys.argv[0], sys.path[0])"
+    result = run(text, path="link.py")
+    assert result.stdout == f"'\\xe9' link.py {tmp_path / 'scripts'}\n", result.stderr
+
+
+@pytest.mark.parametrize(("value", "code", "shown"), [(7, 7, ""), ("'no'", 1, "no\n")])
+def test_exit_codes(run, value, code, shown):
+    result = run(f"import sys\nsys.exit({value})")
+    assert (result.returncode, result.stderr) == (code, shown)
+
+
+def test_exceptions_have_the_scripts_traceback(run):
+    result = run("import caffe\ncaffe.Net('nothing.prototxt', caffe.TEST)")
+    assert result.returncode == 1
+    assert 'scripts/script.py", line 2, in <module>' in result.stderr
+    assert "Could not open file nothing.prototxt" in result.stderr
+    assert "cli/run.py" not in result.stderr
+
+
+def test_hooks_of_the_script(run):
+    result = run(
+        """
+        import sys
+        sys.excepthook = lambda kind, value, traceback: print("hook:", value)
+        raise ValueError("bad")
+        """
+    )
+    assert (result.returncode, result.stdout) == (1, "hook: bad\n")
+
+
+def test_interrupt(run):
+    result = run("raise KeyboardInterrupt")
+    assert result.returncode == 128 + signal.SIGINT
+    assert result.stderr.endswith("KeyboardInterrupt\n")
+
+
+def test_python_2(run):
+    result = run("print 'hello'")
+    assert result.returncode == 1
+    assert "SyntaxError" in result.stderr
+    assert "Python 2" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_scripts_that_cannot_be_opened(tmp_path, capsys):
+    for path in (tmp_path, tmp_path / "missing.py"):
+        assert main([str(path)]) == 2
+        assert capsys.readouterr().err.startswith(f"pcd run: can't open file '{path}': ")
+
+
+def test_usage(capsys):
+    for wrong in ([], ["--unknown", "script.py"]):
+        assert main(wrong) == 2
+        assert capsys.readouterr() == ("", "usage: pcd run SCRIPT [ARGS ...]\n")
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("usage: pcd run SCRIPT")
+    assert shown.err == ""

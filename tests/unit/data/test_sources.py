@@ -1,0 +1,104 @@
+"""LMDB and LevelDB as sources of records."""
+
+import gc
+
+import plyvel
+import pytest
+
+from pycaffe_dist import optional
+from pycaffe_dist.data.lmdb_writer import write_lmdb
+from pycaffe_dist.data.source import open_source
+from pycaffe_dist.errors import FileError, MissingPartError
+from pycaffe_dist.proto.caffe_pb2 import DataParameter
+
+RECORDS = [(b"b", b"2"), (b"a", b"1"), (b"c", b"3")]
+BACKENDS = {"lmdb": DataParameter.LMDB, "leveldb": DataParameter.LEVELDB}
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request, tmp_path):
+    path = tmp_path / request.param
+    if request.param == "lmdb":
+        write_lmdb(path, RECORDS)
+    else:
+        with plyvel.DB(str(path), create_if_missing=True) as db:
+            for key, value in RECORDS:
+                db.put(key, value)
+    return str(path), BACKENDS[request.param]
+
+
+def test_in_the_order_of_keys_round_and_round(database):
+    source = open_source(*database)
+    assert [source.read()[0] for _ in range(4)] == [b"a", b"b", b"c", b"a"]
+    source.skip()
+    assert source.read() == (b"c", b"3")
+    source.skip()
+    assert source.read() == (b"b", b"2")
+
+
+def test_two_positions_in_one_database(database):
+    one, two = open_source(*database), open_source(*database)
+    one.read()
+    assert two.read() == (b"a", b"1")
+    one.close()
+    assert two.read() == (b"b", b"2")
+
+
+def test_closed_with_the_last_reader(database):
+    path, backend = database
+    source = open_source(path, backend)
+    source.close()
+    del source
+    gc.collect()
+    if backend == DataParameter.LEVELDB:
+        plyvel.DB(path).close()  # not locked any more
+    else:
+        write_lmdb(path, RECORDS[:1], replace=True)
+        source = open_source(path, backend)
+        assert [source.read() for _ in range(2)] == [(b"b", b"2")] * 2
+
+
+def test_an_lmdb_is_not_touched(tmp_path):
+    write_lmdb(tmp_path / "db", RECORDS)
+    (tmp_path / "db" / "lock.mdb").unlink(missing_ok=True)
+    (tmp_path / "db" / "data.mdb").chmod(0o444)
+    open_source(str(tmp_path / "db"), DataParameter.LMDB).read()
+    assert [p.name for p in (tmp_path / "db").iterdir()] == ["data.mdb"]
+
+
+def test_an_lmdb_in_one_file(tmp_path):
+    write_lmdb(tmp_path / "db", RECORDS)
+    source = open_source(str(tmp_path / "db" / "data.mdb"), DataParameter.LMDB)
+    assert source.read() == (b"a", b"1")
+
+
+def test_refuses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for backend in BACKENDS.values():
+        with pytest.raises(FileError, match=f"db: there is no such database.*{tmp_path}"):
+            open_source("db", backend)
+        with pytest.raises(FileError, match="folder: is not a readable"):
+            open_source("folder", backend)
+        with pytest.raises(FileError, match="no source"):
+            open_source("", backend)
+    write_lmdb(tmp_path / "none", [])
+    with pytest.raises(FileError, match="none: the database is empty"):
+        open_source("none", DataParameter.LMDB)
+
+
+def test_a_leveldb_that_somebody_else_reads(tmp_path):
+    with (
+        plyvel.DB(str(tmp_path / "db"), create_if_missing=True),
+        pytest.raises(FileError, match=r"(?s)is not a readable LevelDB.*convert it to LMDB"),
+    ):
+        open_source(str(tmp_path / "db"), DataParameter.LEVELDB)
+
+
+def test_without_plyvel(tmp_path, monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(optional.importlib, "import_module", missing)
+    with pytest.raises(MissingPartError, match="Reading a LevelDB needs"):
+        open_source(str(tmp_path), DataParameter.LEVELDB)

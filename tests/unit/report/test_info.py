@@ -1,0 +1,154 @@
+import json
+import subprocess
+
+import pytest
+
+from pycaffe_dist.report import info
+from pycaffe_dist.report.info import Row, as_json, as_text
+from pycaffe_dist.version import VERSION
+
+
+def find(rows, section, name):
+    return next(row for row in rows if (row.section, row.name) == (section, name))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return info.gather()
+
+
+def test_the_machine(rows):
+    assert find(rows, "machine", "pycaffe_dist").text == VERSION
+    assert find(rows, "machine", "Python").text[0].isdigit()
+    assert "usable of" in find(rows, "machine", "cores").text
+    assert find(rows, "engines", "numpy").there
+
+
+@pytest.mark.parametrize("name", ["numpy", "protobuf", "lmdb", "pillow", "h5py"])
+def test_required_packages(rows, name):
+    row = find(rows, "packages", name)
+    assert row.there
+    assert row.text[0].isdigit()
+
+
+def test_optional_packages_are_there_or_say_how_to_get_them(rows):
+    packages = [row for row in rows if row.section == "packages"]
+    assert {"mpi4py", "plyvel", "cupy-cuda12x"} <= {row.name for row in packages}
+    for row in packages:
+        if row.there:
+            assert not row.add
+        else:
+            assert row.text.startswith("not installed: ")
+            assert row.add.startswith("python -m pip install '")
+            assert row.name in row.add
+
+
+def test_there_is_always_a_word_on_mpi_and_gpus(rows):
+    assert {"MPI", "GPUs"} <= {row.section for row in rows}
+    find(rows, "MPI", "mpirun")
+
+
+def test_missing_packages(monkeypatch):
+    monkeypatch.setattr(info, "_version", lambda name: None if name == "plyvel" else "1.2")
+    row = find(info._packages(), "packages", "plyvel")
+    assert (row.there, row.text) == (False, "not installed: LevelDB databases")
+    assert "plyvel" in row.add
+
+
+class Probe:
+    def __init__(self, stdout="", stderr=""):
+        self.stdout, self.stderr = stdout, stderr
+
+
+@pytest.mark.parametrize(
+    ("probe", "rows"),
+    [
+        (Probe('{"vendor": "Open MPI 5", "mpi4py": "4"}'), [("vendor", True), ("mpi4py", True)]),
+        (Probe("", "noise\nno such symbol"), [("library", False)]),
+        (Probe("not JSON"), [("library", False)]),
+        (subprocess.TimeoutExpired("x", 1), [("library", False)]),
+    ],
+)
+def test_mpi(monkeypatch, probe, rows):
+    def run(*args, **kwargs):
+        if isinstance(probe, Exception):
+            raise probe
+        return probe
+
+    monkeypatch.setattr(info.subprocess, "run", run)
+    monkeypatch.setattr(info.importlib.util, "find_spec", lambda name: object())
+    got = info._mpi()[1:]
+    assert [(row.name, row.there) for row in got] == rows
+    for row in got:
+        assert row.section == "MPI"
+        assert row.there or "mpi4py" in row.add
+    if isinstance(probe, Probe) and probe.stderr:
+        assert got[0].text == "does not start: no such symbol"
+
+
+def test_no_mpi_at_all(monkeypatch):
+    monkeypatch.setattr(info.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(info.shutil, "which", lambda *args, **kwargs: None)
+    mpirun, library = info._mpi()
+    assert not mpirun.there
+    assert not library.there
+    assert "mpi4py" in mpirun.add
+    assert mpirun.add == library.add
+
+
+@pytest.mark.parametrize(
+    ("tool", "probe", "rows"),
+    [
+        (None, None, [("driver", False, "no NVIDIA driver")]),
+        (
+            "/bin/nvidia-smi",
+            Probe("GPU 0: Tesla V100 (UUID: GPU-1)\nGPU 1: Tesla P4 (UUID: GPU-2)\n"),
+            [("GPU 0", True, "Tesla V100"), ("GPU 1", True, "Tesla P4")],
+        ),
+        ("/bin/nvidia-smi", Probe("", "driver mismatch\n"), [("driver", False, "driver mismatch")]),
+        ("/bin/nvidia-smi", Probe(), [("driver", False, "no device")]),
+    ],
+)
+def test_gpus(monkeypatch, tool, probe, rows):
+    monkeypatch.setattr(info.shutil, "which", lambda name: tool)
+    monkeypatch.setattr(info.subprocess, "run", lambda *args, **kwargs: probe)
+    got = info._gpus()
+    assert len(got) == len(rows)
+    for row, (name, there, text) in zip(got, rows, strict=True):
+        assert (row.name, row.there) == (name, there)
+        assert row.text.startswith(text)
+
+
+ROWS = [
+    Row("machine", "cores", True, "2"),
+    Row("packages", "numpy", True, "2.0"),
+    Row("packages", "plyvel", False, "not installed: LevelDB", "pip install plyvel"),
+    Row("packages", "again", False, "not installed: LevelDB", "pip install plyvel"),
+]
+
+
+def test_as_text():
+    assert as_text(ROWS).splitlines() == [
+        "machine",
+        "    cores              2",
+        "packages",
+        "    numpy              2.0",
+        "  - plyvel             not installed: LevelDB",
+        "  - again              not installed: LevelDB",
+        "",
+        "To add what is missing:",
+        "  pip install plyvel",
+    ]
+    assert "missing" not in as_text(ROWS[:2])
+
+
+def test_as_json():
+    rows = json.loads(as_json(ROWS))
+    assert rows[2] == {
+        "section": "packages",
+        "name": "plyvel",
+        "there": False,
+        "text": "not installed: LevelDB",
+        "add": "pip install plyvel",
+    }
+    assert len(rows) == 4

@@ -1,0 +1,109 @@
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "check_imports.py"
+
+
+@pytest.fixture
+def checker(tmp_path):
+    """The script's functions, looking at a tree of our own."""
+    names = runpy.run_path(str(SCRIPT))
+    there = names["problems"].__globals__
+    there["ROOT"], there["PACKAGE"] = tmp_path, tmp_path / "pycaffe_dist"
+
+    def check(path, text):
+        file = tmp_path / "pycaffe_dist" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return sorted(set(names["problems"](file)))
+
+    check.main = names["main"]
+    return check
+
+
+# file, what it says, and the line of the complaint with a word of it
+PLANTED = [
+    (
+        "layers/relu.py",
+        "from pycaffe_dist.parallel import mpi",
+        1,
+        "layers/ must not know parallel",
+    ),
+    ("layers/relu.py", "import pycaffe_dist.net", 1, "layers/ must not know net"),
+    ("layers/relu.py", "from pycaffe_dist import net", 1, "must not know net"),
+    ("layers/relu.py", "from pycaffe_dist.net import Net", 1, "must not know net"),
+    ("layers/relu.py", "import numpy\n\n\ndef f():\n    import pycaffe_dist.cli\n", 5, "know cli"),
+    ("layers/relu.py", "if 0:\n    from pycaffe_dist.solvers.sgd import SGD\n", 2, "know solvers"),
+    ("layer.py", "from pycaffe_dist.report.glog import x", 1, "layer.py must not know report"),
+    ("net.py", "import pycaffe_dist.parallel.mpi as m", 1, "net.py must not know parallel"),
+    ("net.py", "from pycaffe_dist.solver import Solver", 1, "net.py must not know solver"),
+    ("solver.py", "import pycaffe_dist.report", 1, "solver.py must not know report"),
+    ("memory.py", "from pycaffe_dist.layers import relu", 1, "must not know layers"),
+    ("proto/text.py", "import pycaffe_dist.data.source", 1, "proto/ must not know data"),
+    ("report/glog.py", "import pycaffe_dist.cli", 1, "report/ must not know cli"),
+    ("parallel/sfb.py", "from pycaffe_dist import report", 1, "parallel/ must not know report"),
+    ("tools/check.py", "from pycaffe_dist.cli import main", 1, "tools/ must not know cli"),
+    ("net.py", "import mpi4py.MPI", 1, "may import mpi4py"),
+    ("parallel/sfb.py", "from mpi4py import MPI", 1, "only parallel/mpi.py may import mpi4py"),
+    ("layers/conv.py", "import os, cupy as cp", 1, "may import cupy"),
+    ("net.py", "from google.protobuf import message", 1, "may import google.protobuf"),
+    ("net.py", "from google import protobuf", 1, "may import google.protobuf"),
+    ("loading.py", "import h5py", 1, "may import h5py"),
+    ("net.py", "import lmdb", 1, "may import lmdb"),
+    ("net.py", "from . import blob", 1, "relative import"),
+    ("layers/relu.py", "from ..parallel import mpi", 1, "relative import"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "line", "problem"), PLANTED)
+def test_a_planted_violation_is_found(checker, path, text, line, problem):
+    found = checker(path, text)
+    assert len(found) == 1
+    assert found[0].startswith(f"pycaffe_dist/{path}:{line}: ")
+    assert problem in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("net.py", "from pycaffe_dist.layer import Layer\nimport numpy\nimport netrc\n"),
+        ("layers/relu.py", "from pycaffe_dist.layers.neuron import Neuron"),
+        ("layers/relu.py", "from pycaffe_dist.net_spec import x"),  # no room of its own
+        ("layers/relu.py", '"""import pycaffe_dist.net"""\nx = "import cupy"\n'),
+        ("parallel/mpi.py", "from mpi4py import MPI"),
+        ("engines/cupy/kernels.py", "import cupy"),
+        ("proto/pool.py", "from google.protobuf import descriptor_pool"),
+        ("data/lmdb.py", "import lmdb\nimport h5py\nimport plyvel\n"),
+        ("cli/train.py", "import pycaffe_dist.net, pycaffe_dist.parallel.mpi"),
+        ("blob.py", "import cupyx_is_something_else"),
+    ],
+)
+def test_what_is_allowed(checker, path, text):
+    assert checker(path, text) == []
+
+
+def test_the_whole_tree_is_walked(checker, capsys):
+    checker("layers/a.py", "import pycaffe_dist.net")
+    checker("proto/b.py", "import pycaffe_dist.cli")
+    checker("net.py", "import numpy")
+    assert checker.main() == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "pycaffe_dist/layers/a.py",
+        "pycaffe_dist/proto/b.py",
+    ]
+
+
+def test_a_clean_tree(checker, capsys):
+    checker("net.py", "import numpy")
+    assert checker.main() == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_our_own_tree_is_clean():
+    run = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -1,0 +1,180 @@
+import os
+import stat
+
+import pytest
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import atomic_write, read_bytes
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_reading_all_or_the_beginning(tmp_path):
+    (tmp_path / "f").write_bytes(b"0123456789")
+    assert read_bytes(tmp_path / "f") == b"0123456789"
+    assert read_bytes(str(tmp_path / "f"), 4) == b"0123"
+    assert read_bytes(tmp_path / "f", 99) == b"0123456789"
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("missing", "No such file or directory"),
+        (".", "Is a directory"),
+        ("f/g", "Not a directory"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, path, why):
+    (tmp_path / "f").touch()
+    with pytest.raises(FileError) as e:
+        read_bytes(tmp_path / path)
+    assert str(e.value) == f"{tmp_path / path}: cannot be read: {why}"
+
+
+def test_reading_a_name_that_no_file_can_have():
+    with pytest.raises(FileError):
+        read_bytes("a\0b")
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def names(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+def test_a_new_file(tmp_path):
+    with atomic_write(tmp_path / "f") as file:
+        file.write(b"new")
+        assert names(tmp_path) != ["f"]  # not under its name yet
+    assert (tmp_path / "f").read_bytes() == b"new"
+    assert names(tmp_path) == ["f"]
+
+
+def test_an_old_file_is_there_until_the_new_one_is_whole(tmp_path):
+    target = tmp_path / "f"
+    target.write_bytes(b"old")
+    with atomic_write(str(target)) as file:
+        file.write(b"ne")
+        file.flush()
+        assert target.read_bytes() == b"old"
+        file.write(b"w")
+    assert target.read_bytes() == b"new"
+    assert names(tmp_path) == ["f"]
+
+
+def test_the_file_can_be_sought_in(tmp_path):
+    with atomic_write(tmp_path / "f") as file:
+        file.write(b"....end")
+        file.seek(0)
+        file.write(b"head")
+    assert (tmp_path / "f").read_bytes() == b"headend"
+
+
+def test_a_name_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with atomic_write("f") as file:
+        file.write(b"x")
+    assert names(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, FileError])
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_when_the_block_fails_the_old_file_stays(tmp_path, error, old):
+    if old:
+        (tmp_path / "f").write_bytes(old)
+    with pytest.raises(error), atomic_write(tmp_path / "f") as file:
+        file.write(b"half")
+        raise error
+    assert names(tmp_path) == (["f"] if old else [])
+    if old:
+        assert (tmp_path / "f").read_bytes() == old
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+def test_when_the_disk_fails_the_old_file_stays(tmp_path, monkeypatch, call):
+    (tmp_path / "f").write_bytes(b"old")
+
+    def fail(*arguments):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(FileError) as e, atomic_write(tmp_path / "f") as file:
+        file.write(b"new")
+    assert str(e.value) == f"{tmp_path / 'f'}: cannot be written: Input/output error"
+    assert (tmp_path / "f").read_bytes() == b"old"
+    assert names(tmp_path) == ["f"]
+
+
+def test_bytes_are_on_disk_before_the_name_and_the_name_before_the_return(tmp_path, monkeypatch):
+    done = []
+    fsync, replace = os.fsync, os.replace
+
+    def watched_fsync(handle):
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def watched_replace(source, target):
+        done.append("name")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(os, "replace", watched_replace)
+    with atomic_write(tmp_path / "f") as file:
+        file.write(b"x")
+    assert done == ["file", "name", "folder"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("missing/f", "No such file or directory"),
+        ("file/f", "Not a directory"),
+        ("folder", "Is a directory"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_places_where_no_file_can_be(tmp_path, path, why):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileError) as e, atomic_write(tmp_path / path) as file:
+        file.write(b"x")
+    assert str(e.value) == f"{tmp_path / path}: cannot be written: {why}"
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_name_that_no_file_can_have(tmp_path):
+    with pytest.raises(FileError), atomic_write(str(tmp_path / "a\0b")) as file:
+        file.write(b"x")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127])
+def test_the_longest_names(tmp_path, name):
+    with atomic_write(tmp_path / name) as file:
+        file.write(b"x")
+    assert names(tmp_path) == [name]
+
+
+def test_permissions_are_those_of_an_ordinary_file(tmp_path, umask):
+    with atomic_write(tmp_path / "new") as file:
+        file.write(b"x")
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
+def test_permissions_of_a_replaced_file_stay(tmp_path, umask, mode):
+    target = tmp_path / "f"
+    target.touch()
+    target.chmod(mode)
+    with atomic_write(target) as file:
+        file.write(b"x")
+    assert stat.S_IMODE(target.stat().st_mode) == mode

@@ -1,0 +1,74 @@
+import importlib.metadata
+import json
+from pathlib import Path
+
+import pytest
+
+from pycaffe_dist.errors import MissingPartError, PcdError
+from pycaffe_dist.optional import install_command, require
+
+PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+@pytest.fixture
+def extras():
+    tomllib = pytest.importorskip("tomllib")  # Python 3.11
+    return tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
+
+
+@pytest.mark.parametrize("extra", ["mpi", "gpu", "leveldb", "plot"])
+def test_install_command(extras, extra):
+    command = install_command(extra)
+    start = "python -m pip install '"
+    assert command.startswith(start)
+    packages = command.removeprefix(start).removesuffix("'").split("' '")
+    # the metadata of the installed package may sort the versions of a requirement
+    assert [sorted(p.split(",")) for p in packages] == [sorted(p.split(",")) for p in extras[extra]]
+
+
+def test_every_extra_has_a_command(extras):
+    for extra, packages in extras.items():
+        found = install_command(extra).removeprefix("python -m pip install ").split("' '")
+        assert len(found) == len(packages), extra
+
+
+def test_names_that_share_a_beginning_are_different_extras(monkeypatch):
+    rows = ["a>=1; extra == 'x'", 'b[c]==2 ; extra == "x"', "d; extra == 'xy'", "e>=3"]
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: rows)
+    assert install_command("x") == "python -m pip install 'a>=1' 'b[c]==2'"
+    assert install_command("xy") == "python -m pip install 'd'"
+
+
+def test_a_module_that_is_there():
+    assert require("json", "plot", "Nothing") is json
+    assert require("os.path", "plot", "Nothing").join("a", "b") == "a/b"
+
+
+def test_a_module_that_is_not_there():
+    with pytest.raises(MissingPartError) as e:
+        require("no_such_module", "leveldb", "Reading a LevelDB")
+    assert str(e.value) == (
+        "Reading a LevelDB needs the Python module 'no_such_module', which cannot be imported "
+        "(No module named 'no_such_module').\n"
+        f"Install it with: {install_command('leveldb')}"
+    )
+    assert isinstance(e.value, PcdError)
+    assert isinstance(e.value, ImportError)
+
+
+def test_a_module_that_breaks_while_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "broken_part.py").write_text("raise ImportError('libmpi.so.40: cannot open')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingPartError) as e:
+        require("broken_part", "mpi", "Training on several ranks")
+    assert "(libmpi.so.40: cannot open)" in str(e.value)
+
+
+def test_the_message_does_not_depend_on_being_installed(monkeypatch):
+    def requires(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "requires", requires)
+    with pytest.raises(MissingPartError) as e:
+        require("no_such_module", "leveldb", "Reading a LevelDB")
+    assert "Reading a LevelDB needs the Python module 'no_such_module'" in str(e.value)

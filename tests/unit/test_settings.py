@@ -1,0 +1,123 @@
+import dataclasses
+import logging
+import re
+
+import pytest
+
+import pycaffe_dist as caffe
+from pycaffe_dist import settings
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.layer import layer_types
+from pycaffe_dist.proto.caffe_pb2 import Phase
+from pycaffe_dist.rng import draw
+
+
+@pytest.fixture(autouse=True)
+def as_it_was():
+    kept = dataclasses.replace(settings.SETTINGS)
+    yield
+    for field in dataclasses.fields(kept):
+        setattr(settings.SETTINGS, field.name, getattr(kept, field.name))
+
+
+@pytest.fixture
+def quiet_logger():
+    """Our logger without handlers, and as it was afterwards."""
+    root = logging.getLogger("pycaffe_dist")
+    kept = root.handlers[:], root.level
+    root.handlers[:] = []
+    yield root
+    root.handlers[:] = kept[0]
+    root.setLevel(kept[1])
+
+
+@pytest.mark.parametrize("name", settings.__all__)
+def test_all_settings_are_in_the_package(name):
+    assert getattr(caffe, name) is getattr(settings, name)
+    assert name in caffe.__all__
+
+
+def test_all_that_the_package_promises_is_there():
+    assert all(hasattr(caffe, name) for name in caffe.__all__)
+    assert len(set(caffe.__all__)) == len(caffe.__all__)
+
+
+def test_constants():
+    assert (caffe.TRAIN, caffe.TEST) == (0, 1)
+    assert (Phase.Value("TRAIN"), Phase.Value("TEST")) == (caffe.TRAIN, caffe.TEST)
+    assert caffe.__version__ == "1.0.0"
+
+
+def test_defaults():
+    fresh = settings.Settings()
+    assert (fresh.ranks, fresh.rank, fresh.device, fresh.multiprocess) == (1, 0, 0, False)
+
+
+def test_ranks():
+    caffe.set_solver_count(4)
+    caffe.set_solver_rank(3)
+    caffe.set_multiprocess(True)
+    caffe.set_device(2)
+    assert (caffe.solver_count(), caffe.solver_rank()) == (4, 3)
+    assert settings.SETTINGS.multiprocess is True
+    assert settings.SETTINGS.device == 2
+
+
+def test_there_is_a_cpu_and_no_gpu():
+    assert caffe.set_mode_cpu() is None
+    with pytest.raises(MissingPartError, match=r"set_mode_gpu.*CPU only.*pip install.*cupy") as e:
+        caffe.set_mode_gpu()
+    assert isinstance(e.value, ImportError)
+    assert caffe.has_nccl() is False
+
+
+def test_layer_types_are_listed_in_order():
+    names = caffe.layer_type_list()
+    assert {"InnerProduct", "Input", "ReLU", "Split"} <= set(names)
+    assert names == sorted(names)
+    assert names == list(layer_types())
+    assert all(isinstance(name, str) for name in names)
+
+
+def test_a_seed_decides_what_is_drawn():
+    draws = []
+    for seed in (1701, 1701, 1702):
+        caffe.set_random_seed(seed)
+        draws.append(draw())
+    assert draws[0] == draws[1] != draws[2]
+
+
+# -- log -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("level", "shown"),
+    [
+        (0, ["info", "warning", "error"]),
+        (1, ["warning", "error"]),
+        (2, ["error"]),
+        (3, []),
+    ],
+)
+def test_the_log_from_a_severity_on(quiet_logger, capsys, level, shown):
+    caffe.init_log(level)
+    for name in ("info", "warning", "error"):
+        getattr(quiet_logger, name)("a word of %s", name)
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.search(r"a word of (\w+)$", line)[1] for line in lines] == shown
+
+
+def test_the_log_once_though_asked_twice(quiet_logger, capsys):
+    caffe.init_log()
+    caffe.init_log(0, True)
+    caffe.log("hello %s")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"I\d{4} [\d:.]+ +\d+ \S+\] hello %s\n", err)
+
+
+def test_no_log_to_standard_error_if_told_so(quiet_logger, capsys):
+    caffe.init_log(0, False)
+    assert quiet_logger.handlers == []
+    caffe.log("hello")
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,316 @@
+import numpy as np
+import pytest
+
+from pycaffe_dist.errors import FileError, PcdError, PrototxtError
+from pycaffe_dist.loading import save_weights, save_weights_hdf5
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.blobs import BlobArray
+from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetState
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.weights import State, write_state
+from pycaffe_dist.tools.check import check_file
+
+NET = """name: "small"
+layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 4 dim: 3 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" SETTINGS }
+layer { name: "a" type: "ReLU" bottom: "ip" top: "a" }
+layer { name: "b" type: "ReLU" bottom: "ip" top: "b" include { phase: TEST } }
+""".replace("SETTINGS", "inner_product_param { num_output: 2 }")
+SOLVER = 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 10 '
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="net.prototxt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        return name
+
+    return write
+
+
+# -- nets ------------------------------------------------------------------------------------------
+
+
+def test_a_net_in_both_phases(write):
+    report = check_file(write(NET))
+    assert (report.errors, report.warnings) == ([], [])
+    assert report.facts == [
+        'net "small": 4 layers in the file',
+        "  TRAIN: 3 layers, 0 splits, in: data; out: a",
+        "  TEST: 4 layers, 1 splits, in: data; out: a, b",
+    ]
+    assert list(report.tables.values()) == [["TRAIN"], ["TEST"]]
+    assert all("8 parameters" in text for text in report.tables)
+
+
+def test_a_table_that_is_the_same_in_both_phases_comes_once(write):
+    report = check_file(write(NET.replace("include { phase: TEST }", "")))
+    assert list(report.tables.values()) == [["TRAIN", "TEST"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "outputs"),
+    [
+        (NetState(phase=TRAIN), "out: a"),
+        (NetState(phase=TEST), "out: a, b"),
+        (NetState(phase=TRAIN, stage=["more"]), "out: a, c"),
+        (NetState(phase=TEST, level=2), "out: a, b, d"),
+    ],
+)
+def test_a_net_in_one_state(write, state, outputs):
+    more = """
+    layer { name: "c" type: "ReLU" bottom: "data" top: "c" include { stage: "more" } }
+    layer { name: "d" type: "ReLU" bottom: "data" top: "d" include { min_level: 2 } }"""
+    report = check_file(write(NET + more), state)
+    assert report.errors == []
+    assert len(report.facts) == len(report.tables) == 1
+    assert report.facts[0].endswith(outputs)
+
+
+BAD = {
+    "unknown bottom": (
+        'layer { name: "x" type: "ReLU" bottom: "ipp" top: "x" }',
+        'did you mean "ip"',
+    ),
+    "top twice": ('layer { name: "x" type: "ReLU" bottom: "ip" top: "a" }', 'top "a" is made by'),
+    "unknown type": (
+        'layer { name: "x" type: "RELU" bottom: "ip" top: "x" }',
+        'did you mean "ReLU"',
+    ),
+    "of a fork": ('layer { name: "x" type: "Permute" bottom: "ip" top: "x" }', "it comes from"),
+    "bad shape": (
+        'layer { name: "x" type: "InnerProduct" bottom: "ip" top: "x" '
+        "inner_product_param { num_output: 1 axis: 9 } }",
+        "axis 9",
+    ),
+    "bad counts": (
+        'layer { name: "x" type: "ReLU" bottom: "ip" top: "x" loss_weight: [1, 2] }',
+        "2 loss",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), BAD.values(), ids=BAD)
+def test_bad_nets(write, text, problem):
+    report = check_file(write(NET + text))
+    assert len(report.errors) == 1  # once for both phases
+    assert report.errors[0].startswith("net.prototxt:6: ")
+    assert '"x"' in report.errors[0]
+    assert problem in report.errors[0]
+
+
+def test_all_wiring_problems_come_at_once(write):
+    text = "\n".join(
+        f'layer {{ name: "{n}" type: "ReLU" bottom: "q{n}" top: "{n}" }}' for n in "xyz"
+    )
+    report = check_file(write(NET + text))
+    assert [e.split(" ")[0] for e in report.errors] == [f"net.prototxt:{i}:" for i in (6, 7, 8)]
+
+
+def test_a_net_for_one_phase_is_no_error_in_the_other(write):
+    text = NET.replace('type: "Input"', 'type: "Input" include { phase: TRAIN }')
+    report = check_file(write(text))
+    assert report.errors == []
+    assert report.warnings
+    assert all(w.endswith("(as a TEST net)") for w in report.warnings)
+    assert 'unknown bottom "data"' in report.warnings[0]
+    alone = check_file("net.prototxt", NetState(phase=TEST))
+    assert alone.errors
+
+
+def test_nets_chosen_by_stage_say_so(write):
+    text = NET.replace(
+        'type: "Input"', 'type: "Input" include { stage: "val" } include { stage: "t" }'
+    )
+    report = check_file(write(text))
+    assert report.errors
+    assert "--stage t --stage val" in report.warnings[-1]
+
+
+def test_layers_of_one_name(write):
+    report = check_file(write(NET.replace('name: "b"', 'name: "a"')))
+    assert report.errors == []
+    assert report.warnings == [
+        'net.prototxt: 2 layers are called "a" in phase TEST; '
+        "weights are kept by name, so that only one of them can be loaded"
+    ]
+
+
+@pytest.mark.parametrize("text", ['name: "x"', "# nothing\n"])
+def test_nothing_in_it(write, text):
+    report = check_file(write(text))
+    assert any("no layer is left in phase" in e for e in report.errors)
+
+
+def test_both_kinds_of_rules(write):
+    report = check_file(write(NET.replace("include {", "include { } exclude {")))
+    assert len(report.errors) == 1
+    assert 'layer "b": give either include rules or exclude rules' in report.errors[0]
+
+
+def test_nothing_is_filled_and_no_memory_taken(write):
+    huge = NET.replace("dim: 4 dim: 3", "dim: 30000 dim: 60000").replace(
+        "num_output: 2", "num_output: 30000 weight_filler { type: 'gaussian' }"
+    )
+    report = check_file(write(huge))
+    assert report.errors == []
+    assert any("1,800,030,000 parameters" in text for text in report.tables)
+
+
+def test_old_nets(write):
+    report = check_file(
+        write(
+            'name: "old" input: "data" input_dim: 4 input_dim: 3 input_dim: 1 input_dim: 1 '
+            'layers { name: "ip" type: INNER_PRODUCT bottom: "data" top: "ip" '
+            "inner_product_param { num_output: 2 } }"
+        )
+    )
+    assert report.errors == []
+    assert report.facts[1].endswith("in: data; out: ip")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "problem"),
+    [
+        ("layer { nme: 'x' }", PrototxtError, 'did you mean "name"'),
+        ("layer {", PrototxtError, "net.prototxt:1"),
+    ],
+)
+def test_what_does_not_parse(write, text, error, problem):
+    with pytest.raises(error, match=problem):
+        check_file(write(text))
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(FileError, match=r"none\.prototxt: cannot be read"):
+        check_file(tmp_path / "none.prototxt")
+    with pytest.raises(FileError, match="cannot be read"):
+        check_file(tmp_path)
+
+
+# -- solvers ---------------------------------------------------------------------------------------
+
+
+def test_a_solver_and_its_nets(write):
+    write(NET)
+    report = check_file(write(SOLVER + "test_iter: 2 test_interval: 5", "solver.prototxt"))
+    assert (report.errors, report.warnings) == ([], [])
+    assert report.facts[0] == "solver: SGD, 10 iterations, lr 0.1 (fixed)"
+    assert report.facts[1] == "train net: net.prototxt"
+    assert report.facts[2].startswith("  TRAIN: 3 layers")
+    assert report.facts[3] == "test net #0: net.prototxt"
+    assert report.facts[4].startswith("  TEST: 4 layers")
+    assert list(report.tables.values()) == [["train net"], ["test net #0"]]
+
+
+def test_a_net_inside_its_solver(write):
+    text = SOLVER.replace('net: "net.prototxt"', f"net_param {{ {NET} }}")
+    report = check_file(write(text, "solver.prototxt"))
+    assert report.errors == []
+    assert report.facts[1] == "train net: inline"
+
+
+def test_errors_of_a_solvers_net_have_its_name(write):
+    write(NET + BAD["unknown bottom"][0])
+    report = check_file(write(SOLVER, "solver.prototxt"))
+    assert len(report.errors) == 1
+    assert report.errors[0].startswith("net.prototxt:6: ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ("base_lr: 0.1 max_iter: 1", 'lr_policy "" is none of fixed, step'),
+        ('lr_policy: "fix" base_lr: 0.1 max_iter: 1', 'lr_policy "fix" is none of'),
+        ('lr_policy: "fixed" max_iter: 1', "base_lr is missing"),
+        ('lr_policy: "fixed" base_lr: 0.1', "max_iter is missing"),
+        ('lr_policy: "step" gamma: 0.1 base_lr: 1 max_iter: 1', '"step" needs stepsize'),
+        ('lr_policy: "multistep" gamma: 0.1 base_lr: 1 max_iter: 1', "needs stepvalue"),
+        (
+            'lr_policy: "fixed" base_lr: 1 max_iter: 1 type: "AdaGrad" momentum: 0.9',
+            "momentum cannot",
+        ),
+        ('lr_policy: "fixed" base_lr: 1 max_iter: 1 test_iter: 1', "test_interval above 0"),
+        ('lr_policy: "fixed" base_lr: 1 max_iter: 1 train_net: "x"', "found train_net and net"),
+    ],
+)
+def test_bad_solvers(write, settings, problem):
+    write(NET)
+    report = check_file(write(f'net: "net.prototxt" {settings}', "solver.prototxt"))
+    assert len(report.errors) == 1
+    assert report.errors[0].startswith("solver.prototxt: ")
+    assert problem in report.errors[0]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        'lr_policy: "step" gamma: 0.1 stepsize: 10',
+        'lr_policy: "exp" gamma: 0.9',
+        'lr_policy: "inv" gamma: 0.1 power: 0.75',
+        'lr_policy: "multistep" gamma: 0.1 stepvalue: 5',
+        'lr_policy: "poly" power: 1',
+        'lr_policy: "sigmoid" gamma: 0.1 stepsize: 10',
+    ],
+)
+def test_policies(write, policy):
+    write(NET)
+    text = f'net: "net.prototxt" base_lr: 0.1 max_iter: 10 {policy}'
+    assert check_file(write(text, "solver.prototxt")).errors == []
+
+
+def test_a_solver_from_the_wrong_folder(write, tmp_path, monkeypatch):
+    write(NET, "models/small/net.prototxt")
+    text = SOLVER.replace("net.prototxt", "models/small/net.prototxt")
+    solver = tmp_path / write(text, "models/small/solver.prototxt")
+    assert check_file(solver).errors == []
+    monkeypatch.chdir(tmp_path / "models")
+    (error,) = check_file(solver).errors
+    assert 'train net "models/small/net.prototxt" is not there' in error
+    assert error.endswith(f"it is, seen from {tmp_path}: run from that folder")
+
+
+def test_a_solver_whose_net_is_nowhere(write, tmp_path):
+    (error,) = check_file(write(SOLVER, "solver.prototxt")).errors
+    assert error == (
+        f'solver.prototxt: train net "net.prototxt" is not there, seen from {tmp_path}'
+    )
+
+
+# -- weights and state -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("save", [save_weights, save_weights_hdf5])
+def test_weights(write, save):
+    save(Net(read_net(write(NET))), "w.caffemodel")
+    report = check_file("w.caffemodel")
+    assert (report.errors, len(report.facts)) == ([], 1)
+    assert report.facts[0].startswith("weights: net ")
+    assert report.facts[0].endswith("2 blobs, 8 values")
+
+
+def test_a_state(write, tmp_path):
+    write_state(
+        tmp_path / "s.solverstate", State(7, "w.caffemodel", [BlobArray(np.ones((3, 1000)))])
+    )
+    assert check_file(tmp_path / "s.solverstate").facts == [
+        'solver state: iteration 7, weights "w.caffemodel", 1 history blobs, 3,000 values'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
+        (b"<!DOCTYPE html><html>", "an HTML page"),
+        (b"\x00\x01\x02\x03" * 100, "expected here"),
+    ],
+)
+def test_other_files(tmp_path, content, problem):
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(PcdError, match=problem):
+        check_file(tmp_path / "file")
