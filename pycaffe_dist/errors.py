@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+MOST_COLUMNS = 160  # shown of a line
 MOST_SHOWN = 25  # problems printed of one file; the rest are counted
 
 
@@ -49,7 +50,10 @@ class Problem:
         head = f"{self.path}:{self.line}:{self.column}: {self.message}"
         if not self.source:
             return head
-        return f"{head}\n    {self.source.expandtabs(1)}\n    {' ' * (self.column - 1)}^"
+        # Of a very long line the piece around the column.
+        begin = max(0, self.column - 1 - MOST_COLUMNS // 2)
+        source = self.source[begin : begin + MOST_COLUMNS].expandtabs(1)
+        return f"{head}\n    {source}\n    {' ' * (self.column - 1 - begin)}^"
 
 
 class PrototxtError(PcdError):

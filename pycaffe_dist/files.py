@@ -21,8 +21,8 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read(most)
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    except (OSError, ValueError) as e:  # ValueError: a zero byte in the name
+        raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
 
 
 @contextmanager
@@ -37,9 +37,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         FileError: the folder is missing or not writable, or the disk is full.
     """
     target = Path(path)
+    if "\0" in str(target):
+        raise FileError(f"{target}: cannot be written: a file's name has no zero bytes")
     try:
         with tempfile.NamedTemporaryFile(
-            dir=target.parent, prefix=f".{target.name[:200]}.", suffix=".tmp", delete=False
+            dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".tmp", delete=False
         ) as file:
             try:
                 yield file

@@ -75,13 +75,15 @@ def copy_weights(net: Net, weights: Weights) -> CopyReport:
 
 def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:
     """The stored blob for each of the layer's, None where an HDF5 file leaves a shared one out."""
-    stored: list[BlobArray | None] = list(source.blobs)
-    if not source.type and len(stored) < len(layer.blobs):
-        stored = _without_shared(net, layer, source)
-    if len(stored) != len(layer.blobs):
+    stored = list(source.blobs)
+    if not source.type:  # HDF5, which keeps a shared parameter with its owner only
+        stored += [None] * (len(layer.blobs) - len(stored))
+    absent = [j for j, blob in enumerate(stored) if blob is None and _owns(net, layer, j)]
+    if len(stored) != len(layer.blobs) or absent:
+        there = sum(blob is not None for blob in source.blobs)
         raise NetError(
             f'layer "{layer.name}" has {len(layer.blobs)} parameter blobs in the net and '
-            f"{len(source.blobs)} in the file. To train it from scratch, rename the layer."
+            f"{there} in the file. To train it from scratch, rename the layer."
         )
     for i, (blob, values) in enumerate(zip(layer.blobs, stored, strict=True)):
         if values is not None and not values.fits(blob.shape):
@@ -92,16 +94,9 @@ def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | N
     return stored
 
 
-def _without_shared(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:
-    """HDF5 files keep a shared parameter with its owner only."""
+def _owns(net: Net, layer: Layer, j: int) -> bool:
     index = net.layers.index(layer)
-    owned = [
-        net.params.learnable[p].owner == (index, j) for j, p in enumerate(net.params.ids[index])
-    ]
-    if sum(owned) != len(source.blobs):
-        return list(source.blobs)
-    blobs = iter(source.blobs)
-    return [next(blobs) if mine else None for mine in owned]
+    return net.params.learnable[net.params.ids[index][j]].owner == (index, j)
 
 
 def share_weights(net: Net, other: Net) -> None:
@@ -137,16 +132,12 @@ def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> None:
         twice = sorted({n for n in net.layer_names if net.layer_names.count(n) > 1})
         raise NetError(f"HDF5 needs different layer names; used twice: {', '.join(twice)}")
     owned = [
-        [
-            blob
-            for j, blob in enumerate(layer.blobs)
-            if net.params.learnable[net.params.ids[i][j]].owner == (i, j)
-        ]
-        for i, layer in enumerate(net.layers)
+        [blob.data if _owns(net, layer, j) else None for j, blob in enumerate(layer.blobs)]
+        for layer in net.layers
     ]
     hdf5.write_layers(
         path,
         net.layer_names,
-        [[blob.data for blob in blobs] for blobs in owned],
+        owned,
         [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
     )

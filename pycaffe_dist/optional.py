@@ -15,9 +15,12 @@ DISTRIBUTION = "pycaffe_dist"
 def install_command(extra: str) -> str:
     """The command that installs what the extra ``extra`` of our package asks for."""
     wanted = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
-    rows = importlib.metadata.requires(DISTRIBUTION) or []
+    try:
+        rows = importlib.metadata.requires(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:  # run from its sources
+        rows = []
     packages = [row.split(";")[0].strip() for row in rows if wanted.search(row)]
-    return "python -m pip install " + " ".join(f"'{p}'" for p in packages)
+    return "python -m pip install " + " ".join(f"'{p}'" for p in packages or [f".[{extra}]"])
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

@@ -11,7 +11,8 @@ from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.windows import Sizes, Windows, pieces, read_windows, scratch
 
 WORKSPACE = 32 << 20  # bytes of columns that are made at a time
-COLUMNS = 1024  # images are taken together until a matrix product has so many columns
+# Images are taken together until a matrix product has so many columns, or values in them.
+COLUMNS, VALUES = 1 << 10, 1 << 18
 
 
 class BaseConvolution(Layer):
@@ -154,19 +155,25 @@ class BaseConvolution(Layer):
             self.windows.add_back(self.xp, columns, pixels, rows)
 
     def _images(self) -> Iterator[slice]:
-        """Images that are computed together: several if they have few windows."""
+        """Images that are computed together: several if they are small."""
         windows = prod(self.windows.out)
-        fitting = WORKSPACE // (self._column_bytes() * windows)
-        return pieces(self.images, min(fitting, COLUMNS // windows))
+        values = self._column_values() * windows
+        several = COLUMNS // windows
+        if not self.windows.identity:
+            several = max(several, VALUES // values)
+        return pieces(self.images, min(several, self._fitting() // values))
 
     def _rows(self, images: int) -> Iterator[slice]:
         """Rows of windows whose columns fit the work space together."""
         rows = self.windows.out[0]
-        fitting = WORKSPACE // (self._column_bytes() * prod(self.windows.out[1:]))
-        return pieces(rows, rows if images > 1 else fitting)
+        values = self._column_values() * prod(self.windows.out[1:])
+        return pieces(rows, rows if images > 1 else self._fitting() // values)
 
-    def _column_bytes(self) -> int:
-        return int(self.image_channels * prod(self.windows.kernel) * self.dtype.itemsize)
+    def _column_values(self) -> int:
+        return self.image_channels * prod(self.windows.kernel)
+
+    def _fitting(self) -> int:
+        return int(WORKSPACE // self.dtype.itemsize)
 
     def _is_its_columns(self, pixels: Any) -> bool:
         return self.windows.identity and len(pixels) == 1

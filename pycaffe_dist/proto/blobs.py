@@ -72,7 +72,7 @@ def read_blob(buffer: memoryview, begin: int, end: int) -> BlobArray:
             shape = _read_shape(buffer, field.begin, field.end)
         elif number in _VALUES and kind == LEN:
             values.setdefault(number, []).append(_packed(buffer, field, _VALUES[number]))
-        elif number in _VALUES and kind in (I32, I64):
+        elif number in _VALUES and kind == (I32 if _VALUES[number] == "<f4" else I64):
             run, at = wire.repeated_run(buffer, field, end, _VALUES[number])
             values.setdefault(number, []).append(run)
         elif number == _RAW_TYPE and kind == VARINT:
@@ -81,6 +81,7 @@ def read_blob(buffer: memoryview, begin: int, end: int) -> BlobArray:
             raw = field.begin, field.end
         # Anything else is a fork's: PMLS-Caffe, for one, has numbers of its own on 7 and 8.
     arrays = {number: _joined(parts) for number, parts in values.items()}
+    arrays = {number: array for number, array in arrays.items() if array.size}
     data = arrays.get(_DOUBLE_DATA, arrays.get(_DATA))
     if data is None and raw is not None:
         data = _raw(buffer, *raw, raw_type)
@@ -144,7 +145,10 @@ def _reshaped(values: Array, dims: list[int], at: int) -> Array:
     if count != values.size:
         shape = " x ".join(map(str, dims)) or "a scalar"
         raise WireError(at, f"has {values.size:,} values for a shape of {shape} ({count:,} values)")
-    return values.reshape(dims)
+    try:
+        return values.reshape(dims)
+    except ValueError:  # no values, but axes whose product no array can have
+        raise WireError(at, f"has an impossible shape: {len(dims)} axes, {dims[:4]} ...") from None
 
 
 # -- writing ---------------------------------------------------------------------------------------

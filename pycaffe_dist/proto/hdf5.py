@@ -25,7 +25,7 @@ def is_hdf5(path: Path_) -> bool:
 # -- reading --------------------------------------------------------------------------------------
 
 
-def read_layers(path: Path_) -> list[tuple[str, list[BlobArray]]]:
+def read_layers(path: Path_) -> list[tuple[str, list[BlobArray | None]]]:
     """The layers of a .caffemodel.h5: name and blobs, in the order of their names."""
     with _open(path) as file:
         if "data" not in file or not isinstance(file["data"], h5py.Group):
@@ -36,28 +36,37 @@ def read_layers(path: Path_) -> list[tuple[str, list[BlobArray]]]:
                 f"it holds {has}{hint}"
             )
         diff = file.get("diff")
+        if diff is not None and not isinstance(diff, h5py.Group):
+            raise FileError(f"{path}: /diff is not a group")
         return [
             (name, _read_blobs(path, group, diff.get(name) if diff else None))
-            for name, group in _layer_groups(file["data"], "")
+            for name, group in _layer_groups(file["data"], "", set())
         ]
 
 
-def _layer_groups(parent: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def _layer_groups(parent: Any, prefix: str, seen: set[Any]) -> Iterator[tuple[str, Any]]:
     """The groups that stand for layers.  A slash in a layer's name makes groups within groups."""
+    if parent in seen:
+        raise ValueError(f"{parent.name} is linked to more than once")
+    seen.add(parent)
     for key in parent:
         child = parent[key]
         if not isinstance(child, h5py.Group):
             continue
-        inner = list(_layer_groups(child, f"{prefix}{key}/"))
+        inner = list(_layer_groups(child, f"{prefix}{key}/", seen))
         if any(isinstance(child[k], h5py.Dataset) for k in child) or not inner:
             yield f"{prefix}{key}", child
         yield from inner
 
 
-def _read_blobs(path: Path_, group: Any, diffs: Any) -> list[BlobArray]:
+def _read_blobs(path: Path_, group: Any, diffs: Any) -> list[BlobArray | None]:
+    # None for a blob that another layer owns: Caffe stores shared weights once.
     data = _numbered(path, group)
     diff = _numbered(path, diffs) if diffs else {}
-    return [BlobArray(data[i], diff.get(i)) for i in sorted(data)]
+    count = max(data, default=-1) + 1
+    if count > 1000:
+        raise FileError(f"{path}: {group.name} has a blob {count - 1}")
+    return [BlobArray(data[i], diff.get(i)) if i in data else None for i in range(count)]
 
 
 def _numbered(path: Path_, group: Any) -> dict[int, Array]:
@@ -72,6 +81,12 @@ def _numbered(path: Path_, group: Any) -> dict[int, Array]:
 
 
 def _as_floats(dataset: Any) -> Array:
+    # No filter shrinks more than a thousandfold: a larger size is damage, and not to be allocated.
+    size = dataset.file.id.get_filesize()
+    if dataset.size * dataset.dtype.itemsize > 1100 * size:
+        raise ValueError(
+            f"{dataset.name} claims {dataset.size:,} values in a file of {size:,} bytes"
+        )
     kind = np.float64 if dataset.dtype == np.float64 else np.float32
     values: Array = np.asarray(dataset[()], kind)
     return values
@@ -89,9 +104,11 @@ def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int]:
             )
         history = _numbered(path, file["history"])
         learned = file["learned_net"][()] if "learned_net" in file else b""
+        if not isinstance(learned, bytes):
+            raise FileError(f"{path}: /learned_net is not a string")
         return (
             _integer(path, file, "iter"),
-            learned.decode("utf-8", "replace") if isinstance(learned, bytes) else str(learned),
+            learned.decode("utf-8", "replace"),
             [BlobArray(history[i]) for i in sorted(history)],
             _integer(path, file, "current_step") if "current_step" in file else 0,
         )
@@ -99,7 +116,7 @@ def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int]:
 
 def _integer(path: Path_, file: Any, name: str) -> int:
     values = np.asarray(file[name][()]).reshape(-1)
-    if values.size != 1 or values.dtype.kind not in "iuf":
+    if values.size != 1 or values.dtype.kind not in "iuf" or not np.isfinite(values[0]):
         raise FileError(f"{path}: /{name} is not one number")
     return int(values[0])
 
@@ -121,7 +138,7 @@ class _open:
         self, kind: type[BaseException] | None, error: BaseException | None, _: Any
     ) -> None:
         self.file.close()
-        if isinstance(error, (OSError, RuntimeError, KeyError, ValueError, TypeError)):
+        if isinstance(error, (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)):
             raise FileError(f"{self.path}: a damaged HDF5 file: {error}") from error
 
 
@@ -131,10 +148,23 @@ class _open:
 def write_layers(
     path: Path_,
     names: Sequence[str],
-    blobs: Sequence[Sequence[Array]],
+    blobs: Sequence[Sequence[Array | None]],
     diffs: Sequence[Sequence[Array]] | None = None,
 ) -> None:
-    """Write a .caffemodel.h5: a group for every layer, also one without blobs."""
+    """Write a .caffemodel.h5: a group for every layer, also one without blobs.
+
+    None stands for a blob that another layer owns: it is left out, the others keep their numbers.
+    """
+    taken: set[str] = set()
+    for name, layer in zip(names, blobs, strict=True):
+        own = {name, *(f"{name}/{i}" for i in range(len(layer)))}
+        plain = name and "\0" not in name and not {"", "."} & set(name.split("/"))
+        if not plain or own & taken:
+            raise FileError(
+                f"{path}: the layer name {name!r} cannot be kept in HDF5: "
+                + ("another layer has it, too" if plain else "it is no path")
+            )
+        taken |= own
     with atomic_write(path) as raw, h5py.File(raw, "w") as file:
         for root, arrays in (("data", blobs), ("diff", diffs)):
             if arrays is None:
@@ -142,7 +172,8 @@ def write_layers(
             for name, layer in zip(names, arrays, strict=True):
                 group = file.require_group(f"{root}/{name}")
                 for i, values in enumerate(layer):
-                    group.create_dataset(str(i), data=np.asarray(values, np.float32))
+                    if values is not None:
+                        group.create_dataset(str(i), data=np.asarray(values, np.float32))
 
 
 def write_state(

@@ -52,12 +52,28 @@ class Lines:
     def line(self, number: int) -> str:
         begin = self._starts[number - 1]
         end = self._text.find("\n", begin)
-        return self._text[begin : len(self._text) if end < 0 else end].rstrip("\r")
+        line = self._text[begin : len(self._text) if end < 0 else end].rstrip("\r")
+        # Bytes that are no UTF-8 came in as surrogates, which cannot be printed.
+        return re.sub("[\ud800-\udfff]", "\ufffd", line)
 
 
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
+_ESCAPE = re.compile(
+    r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)",
+    re.S,
+)
 _PLAIN = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _PLAIN |= {c: ord(c) for c in "\\'\"?"}
+
+
+def _character(escape: str) -> str:
+    r"""What \uXXXX, a pair of them, or \UXXXXXXXX stands for."""
+    if len(escape) == 12:  # two halves of one character
+        return bytes.fromhex(escape[2:6] + escape[8:]).decode("utf-16-be")
+    code = int(escape[2:], 16)
+    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        raise ValueError(f"escape sequence {escape} is no character")
+    return chr(code)
 
 
 def unescape(literal: str) -> bytes:
@@ -73,7 +89,7 @@ def unescape(literal: str) -> bytes:
         if code in _PLAIN:
             byte = _PLAIN[code]
         elif code[0] in "uU" and len(code) > 1:
-            return chr(int(code[1:], 16))
+            return _character(match.group())
         elif code[0] == "x" and len(code) > 1:
             byte = int(code[1:], 16)
         elif code[0] in "01234567":

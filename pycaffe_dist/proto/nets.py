@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Any
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
+    LayerParameter,
     NetParameter,
     NetState,
     SolverParameter,
@@ -24,23 +27,33 @@ class NetFile:
 
     net: NetParameter
     path: str
-    lines: list[tuple[str, int]]
+    lines: list[int | None]  # of each layer of ``net``; none for a net that is in no file
 
     def lines_of(self, net: NetParameter) -> list[int | None]:
         """The line of each layer of ``net``, which upgrades, filters or splits made of this file.
 
-        Those keep the order and the names of the layers they keep, so that walking both lists
-        together tells layers of the same name apart.  None for a layer that the file does not have.
+        Those keep the order of the layers they keep, their names and their rules, which tell
+        layers of the same name apart.  None for a layer that the file does not have.
         """
+        at: dict[Any, list[int]] = {}
+        for i, _ in enumerate(self.lines):
+            at.setdefault(_key(self.net.layer[i]), []).append(i)
         found: list[int | None] = []
         begin = 0
         for layer in net.layer:
-            match = next(
-                (i for i in range(begin, len(self.lines)) if self.lines[i][0] == layer.name), None
-            )
-            found.append(None if match is None else self.lines[match][1])
-            begin = begin if match is None else match + 1
+            places = at.get(_key(layer), [])
+            next_one = bisect_left(places, begin)
+            if next_one == len(places):
+                found.append(None)
+            else:
+                found.append(self.lines[places[next_one]])
+                begin = places[next_one] + 1
         return found
+
+
+def _key(layer: LayerParameter) -> Any:
+    rules = LayerParameter(include=layer.include, exclude=layer.exclude)
+    return layer.name, layer.type, rules.SerializeToString()
 
 
 def read_net(path: str | os.PathLike[str]) -> NetFile:
@@ -52,12 +65,15 @@ def read_net(path: str | os.PathLike[str]) -> NetFile:
 def upgraded(prototxt: Prototxt[NetParameter]) -> NetFile:
     """Upgrade a parsed net, keeping where its layers stand."""
     net = prototxt.message
-    lines = [
-        (layer.name or layer.layer.name, prototxt.places["layers", i][0])
+    lines: list[int | None] = [
+        prototxt.places["layers", i][0]
         for i, layer in enumerate(net.layers)
+        if layer.layer.type != "padding"  # those are folded into others
     ]
-    lines += [(layer.name, prototxt.places["layer", i][0]) for i, layer in enumerate(net.layer)]
+    lines += [prototxt.places["layer", i][0] for i in range(len(net.layer))]
     upgrade_net(net, prototxt.path)
+    if len(net.layer) > len(lines):
+        lines.insert(0, None)  # the Input layer that `input` fields became
     return NetFile(net, prototxt.path, lines)
 
 

@@ -49,7 +49,7 @@ _SHAPES: dict[str, dict[int, tuple[int, ...]]] = {
     | {8: (_L,), 100: (_L,)},
     "SolverState": {1: (_V,), 2: (_L,), 3: (_L,), 4: (_V,)},
     "BlobProto": dict.fromkeys((1, 2, 3, 4), (_V,))
-    | {5: (_L, _4), 6: (_L, _4), 7: (_L,), 8: (_L, _8), 9: (_L, _8)},
+    | {5: (_L, _4), 6: (_L, _4), 7: (_L, _V), 8: (_L, _8, _V), 9: (_L, _8)},  # 7, 8: PMLS-Caffe
     "BlobProtoVector": {1: (_L,)},
     "Datum": {1: (_V,), 2: (_V,), 3: (_V,), 4: (_L,), 5: (_V,), 6: (_L, _4), 7: (_V,)},
 }
@@ -66,6 +66,7 @@ _ENOUGH = 64  # fields looked at
 def message_kind(buffer: memoryview, wanted: str) -> str:
     """``wanted`` if the buffer may hold that message, else a sentence that says what it holds."""
     seen = []
+    broken = False
     try:
         for field in fields(buffer, 0, len(buffer)):
             seen.append((field.number, field.wire))
@@ -74,19 +75,24 @@ def message_kind(buffer: memoryview, wanted: str) -> str:
     except WireError as e:
         if not seen:
             return f"is no protobuf file: it {e}"
-        if any(number in _SHAPES[wanted] for number, _ in seen):
-            return wanted  # begun well: the reader says where it breaks
+        broken = True
 
     def fits(shape: dict[int, tuple[int, ...]], unknown: bool) -> bool:
         return all(wire in shape.get(number, (wire,) if unknown else ()) for number, wire in seen)
 
-    if fits(_SHAPES[wanted], unknown=False):
-        return wanted
+    # All names and nothing else: a net with one name, or else arrays.
+    names_only = len(seen) > 1 and set(seen) == {(1, LEN)} and wanted == "NetParameter"
+    if fits(_SHAPES[wanted], unknown=False) and not names_only:
+        return wanted  # if it breaks off, the reader says where
+    if names_only:
+        return _NAMES["BlobProtoVector"]
     other = next((name for name, shape in _SHAPES.items() if fits(shape, unknown=False)), None)
     if other:
         return _NAMES[other]
     # A fork's file: fields we do not know, but nothing that contradicts.
     known = any(number in _SHAPES[wanted] for number, _ in seen)
     if known and fits(_SHAPES[wanted], unknown=True):
+        return wanted
+    if known and broken:
         return wanted
     return "is no Caffe file that we know"

@@ -39,11 +39,10 @@ def unknown_field(message: Any, name: str) -> str:
     source = forks.of_field(message.name, name)
     if source:
         return f"{text}; it comes from {source}"
-    guess = did_you_mean(name, message.fields_by_name)
-    if guess:
-        return text + guess
     owners = _owners(message, name)
-    return f"{text}; it belongs inside {owners}" if owners else text
+    if owners:
+        return f"{text}; it belongs inside {owners}"
+    return text + did_you_mean(name, message.fields_by_name)
 
 
 def _owners(message: Any, name: str) -> str:
@@ -69,5 +68,8 @@ def unknown_enum(field: Any, given: str) -> str:
             f"{text}: in the old `layers` format types are bare words such as CONVOLUTION; "
             "with a quoted type write `layer`"
         )
-    guess = did_you_mean(given.strip("\"'"), names)
+    bare = given.strip("\"'")
+    if quoted and bare in names:
+        return f"{text}: write {bare} without quotes"
+    guess = did_you_mean(bare, names)
     return text + (guess or f"; expected one of {', '.join(sorted(names))}")

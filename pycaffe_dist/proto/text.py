@@ -152,12 +152,40 @@ class _Parser:
         return True
 
     def _skip_scalar(self) -> None:
-        kind = self.tokens[self.i].kind
+        token = self.tokens[self.i]
+        kind = token.kind
         if kind == "name" and self._starts_field(self.i):
             return  # the value is missing; this is the next field
+        if kind == "other" or self._runs_on(token):
+            self._skip_to_next_line() if token.text in "\"'" else self._skip_word()
+            return
         while self.tokens[self.i].kind == kind and kind in ("name", "number", "string"):
             self.i += 1
             if kind != "string":  # strings side by side are one value
+                return
+
+    def _string_follows(self) -> bool:
+        return self.tokens[self.i].text == ":" and self.tokens[self.i + 1].kind == "string"
+
+    def _runs_on(self, token: Token) -> bool:
+        """True if a number goes on as something else: 5abc."""
+        after = token.at + len(token.text)
+        return token.kind == "number" and bool(re.match(r"\w", self.text[after : after + 1]))
+
+    def _skip_word(self) -> None:
+        """A token and all that follow it without a blank, but for marks."""
+        while True:
+            token = self.tokens[self.i]
+            self.i += 1
+            after = self.tokens[self.i]
+            if after.at > token.at + len(token.text) or after.kind in ("mark", "end"):
+                return
+
+    def _skip_to_next_line(self) -> None:
+        line = self.lines.place(self.tokens[self.i].at)[0]
+        while self.tokens[self.i].kind != "end":
+            self.i += 1
+            if self.lines.place(self.tokens[self.i].at)[0] > line:
                 return
 
     def _starts_field(self, i: int) -> bool:
@@ -218,6 +246,9 @@ class _Parser:
 
     def field(self, message: Message, field: Any, path: tuple[Any, ...], name: Token) -> None:
         repeated = _is_repeated(field)
+        if field.name == "device_id" and self._string_follows():
+            # PMLS-Caffe's device_id is a string of ids.
+            field = message.DESCRIPTOR.fields_by_name["device_ids"]
         if not repeated:
             if message.HasField(field.name):
                 first = self.places[(*path, field.name)][0]
@@ -254,13 +285,19 @@ class _Parser:
             self.places[where] = self.lines.place(name.at)
             one(message, field, where)
 
-        if self.accept("["):
-            while not self.accept("]"):
-                another()
-                if not self.accept(",") and self.tokens[self.i].text != "]":
-                    raise _Unusable(self.tokens[self.i], 'expected "," or "]" in this list')
-        else:
+        begin = self.i
+        if not self.accept("["):
             another()
+        elif not self.accept("]"):
+            try:
+                another()
+                while not self.accept("]"):
+                    if not self.accept(","):
+                        raise _Unusable(self.tokens[self.i], 'expected "," or "]" in this list')
+                    another()
+            except _Unusable:
+                self.i = begin  # so that the whole list is what is skipped
+                raise
 
     def submessage(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
         begin = self.accept("{", "<")
@@ -281,10 +318,6 @@ class _Parser:
     # -- scalars -----------------------------------------------------------------------------
 
     def scalar(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
-        token = self.tokens[self.i]
-        if field.name == "device_id" and token.kind == "string":
-            # PMLS-Caffe's device_id is a string of ids.
-            field = message.DESCRIPTOR.fields_by_name["device_ids"]
         value = self.converted(field)
         if isinstance(path[-1], int):
             getattr(message, field.name).append(value)
@@ -297,8 +330,7 @@ class _Parser:
             return self.string(field)
         minus = self.accept("-") is not None
         token = self.tokens[self.i]
-        after = token.at + len(token.text)
-        if token.kind == "number" and re.match(r"\w", self.text[after : after + 1]):
+        if self._runs_on(token):
             raise _Unusable(token, f"{token.text!r} runs into what follows it")
         if kind in _RANGE:
             value: Any = self.integer(token, minus, *_RANGE[kind])
@@ -319,6 +351,8 @@ class _Parser:
         if token.kind != "number" or not _INTEGER.fullmatch(token.text):
             raise _Unusable(token, f"expected an integer, found {token.text!r}")
         digits = token.text
+        if len(digits) > 100:
+            raise _Unusable(token, f"a number of {len(digits):,} digits is out of range")
         octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX"
         try:
             value = int(digits, 8 if octal else 0)
@@ -331,7 +365,8 @@ class _Parser:
 
     def real(self, token: Token, minus: bool) -> float:
         text = token.text.lower()
-        if token.kind == "number" and not text.startswith("0x"):
+        # An integer with a zero in front is octal, which the C++ library takes for no float.
+        if token.kind == "number" and not re.fullmatch("0x.*|0[0-9]+", text):
             value = float(text.rstrip("f"))
         elif token.kind == "name" and text in ("inf", "infinity", "nan"):
             value = float(text)
@@ -347,7 +382,7 @@ class _Parser:
             number = self.integer(token, minus, *_RANGE[F.CPPTYPE_INT32])
             if number in field.enum_type.values_by_number:
                 return number
-        raise _Unusable(token, suggest.unknown_enum(field, token.text))
+        raise _Unusable(token, suggest.unknown_enum(field, "-" * minus + token.text))
 
     def string(self, field: Any) -> str | bytes:
         first = self.tokens[self.i]
@@ -379,6 +414,8 @@ class _Parser:
         for missing in root.FindInitializationErrors():
             parts = re.findall(r"\w+|(?<=\[)\d+(?=\])", missing)
             owner = tuple(int(p) if p.isdigit() else p for p in parts[:-1])
+            if (*owner, parts[-1]) in self.places:
+                continue  # it was there, but wrong, which has been said
             line, column = self.places.get(owner, (1, 1))
             self.problems.append(
                 Problem(

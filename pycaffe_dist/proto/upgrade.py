@@ -20,7 +20,7 @@ from pycaffe_dist.proto.caffe_pb2 import (
     SolverParameter,
     V1LayerParameter,
 )
-from pycaffe_dist.proto.upgrade_v0 import needs_v0_upgrade, upgrade_v0
+from pycaffe_dist.proto.upgrade_v0 import V0_TYPES, needs_v0_upgrade, upgrade_v0
 
 # V1's enum in words: CONTRASTIVE_LOSS is ContrastiveLoss, but for these.
 _ODD_TYPE_NAMES = {
@@ -40,6 +40,9 @@ _ODD_TYPE_NAMES = {
 V1_TYPE_NAMES = {
     number: _ODD_TYPE_NAMES.get(name, name.title().replace("_", ""))
     for name, number in V1LayerParameter.LayerType.items()
+}
+V0_TYPE_NAMES = {
+    old: V1_TYPE_NAMES[V1LayerParameter.LayerType.Value(new)] for old, (new, _) in V0_TYPES.items()
 }
 
 _TRANSFORM_FIELDS = ("scale", "mean_file", "crop_size", "mirror")
@@ -76,6 +79,7 @@ class Step(NamedTuple):
     attempt: str
     success: str
     line: int  # of Caffe's upgrade_proto.cpp
+    trouble: str = ""
 
 
 def net_needs_upgrade(net: NetParameter) -> bool:
@@ -91,6 +95,12 @@ def upgrade_net(net: NetParameter, path: str = "<net>") -> bool:
     Raises:
         UpgradeError: the net mixes ``layer`` and ``layers``, or breaks a rule of its old format.
     """
+    if net.layer and net.layers:
+        raise UpgradeError(
+            f"{path}: both `layer` and `layers` are used. Today's form is "
+            'layer { type: "Convolution" ... }, the old one layers { type: CONVOLUTION ... }; '
+            "a file must keep to one. Rewrite the `layers` blocks as `layer`."
+        )
     complete = True
     for step in _STEPS:
         if not step.needed(net):
@@ -102,7 +112,9 @@ def upgrade_net(net: NetParameter, path: str = "<net>") -> bool:
         else:
             complete = False
             log.error(
-                place, "Warning: had one or more problems upgrading (see above); continuing anyway."
+                place,
+                "Warning: had one or more problems upgrading %s (see above); continuing anyway.",
+                step.trouble,
             )
     return complete
 
@@ -131,12 +143,6 @@ def _upgrade_data_transform(net: NetParameter, path: str) -> bool:
 
 
 def _upgrade_v1(net: NetParameter, path: str) -> bool:
-    if net.layer:
-        raise UpgradeError(
-            f"{path}: both `layer` and `layers` are used. Today's form is "
-            'layer { type: "Convolution" ... }, the old one layers { type: CONVOLUTION ... }; '
-            "a file must keep to one. Rewrite the `layers` blocks as `layer`."
-        )
     complete = True
     for index, old in enumerate(net.layers):
         if not _upgrade_v1_layer(old, net.layer.add()):
@@ -219,6 +225,7 @@ _STEPS = (
         f"input {_FILE}V0LayerParameter",
         f"{_FILE}V0LayerParameter",
         22,
+        "V0NetParameter to NetParameter",
     ),
     Step(
         _needs_data_upgrade,
@@ -233,6 +240,7 @@ _STEPS = (
         f"input {_FILE}V1LayerParameter",
         f"{_FILE}V1LayerParameter",
         53,
+        "V1LayerParameter",
     ),
     Step(
         lambda net: len(net.input) > 0,
@@ -290,7 +298,7 @@ def complete_snapshot_prefix(solver: SolverParameter, path: str | os.PathLike[st
             "snapshot_prefix was not specified and is set to %s",
             solver.snapshot_prefix,
         )
-    elif Path(solver.snapshot_prefix).is_dir():
+    elif os.path.isdir(solver.snapshot_prefix):
         solver.snapshot_prefix = str(Path(solver.snapshot_prefix) / file.stem)
         log.info(
             "upgrade_proto.cpp:1120",

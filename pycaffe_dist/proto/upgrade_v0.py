@@ -12,7 +12,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetParameter, V0LayerParameter, V1Layer
 from pycaffe_dist.proto.suggest import did_you_mean
 
 # V0's type string -> V1's enum name and the parameter message that takes its settings.
-_TYPES = {
+V0_TYPES = {
     "accuracy": ("ACCURACY", ""),
     "bnll": ("BNLL", ""),
     "concat": ("CONCAT", "concat_param"),
@@ -145,12 +145,12 @@ def _upgrade_layer(old: V1LayerParameter, new: V1LayerParameter, path: str) -> b
     if v0.HasField("name"):
         new.name = v0.name
     if v0.HasField("type"):
-        if v0.type not in _TYPES:
+        if v0.type not in V0_TYPES:
             raise UpgradeError(
                 f'{path}: layer "{v0.name}": the V0 format has no type "{v0.type}"'
-                + did_you_mean(v0.type, _TYPES)
+                + did_you_mean(v0.type, V0_TYPES)
             )
-        new.type = getattr(V1LayerParameter, _TYPES[v0.type][0])
+        new.type = getattr(V1LayerParameter, V0_TYPES[v0.type][0])
     new.blobs.extend(v0.blobs)
     new.blobs_lr.extend(v0.blobs_lr)
     new.weight_decay.extend(v0.weight_decay)
@@ -176,7 +176,7 @@ def _move_setting(v0: V0LayerParameter, name: str, new: V1LayerParameter) -> boo
     if v0.type not in types:
         log.error("upgrade_proto.cpp:200", "Unknown parameter %s for layer type %s", name, v0.type)
         return False
-    parameters = getattr(new, _TYPES[v0.type][1])
+    parameters = getattr(new, V0_TYPES[v0.type][1])
     value = getattr(v0, name)
     if name.endswith("_filler"):
         getattr(parameters, target).CopyFrom(value)

@@ -20,7 +20,7 @@ from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
 from pycaffe_dist.proto.sniff import describe, message_kind
-from pycaffe_dist.proto.upgrade import V1_TYPE_NAMES
+from pycaffe_dist.proto.upgrade import V0_TYPE_NAMES, V1_TYPE_NAMES
 from pycaffe_dist.proto.wire import LEN, VARINT, WireError
 
 T = TypeVar("T")
@@ -29,11 +29,14 @@ Path_ = str | os.PathLike[str]
 
 @dataclass
 class LayerWeights:
-    """The stored blobs of one layer; the type is "" where the file does not tell."""
+    """The stored blobs of one layer; the type is "" where the file does not tell.
+
+    None stands for a blob that an HDF5 file keeps with another layer.
+    """
 
     name: str
     type: str = ""
-    blobs: list[BlobArray] = field(default_factory=list)
+    blobs: list[BlobArray | None] = field(default_factory=list)
 
 
 @dataclass
@@ -82,6 +85,9 @@ def read_binaryproto(path: Path_) -> BlobArray:
     return _parsed(path, "BlobProto", "one array (.binaryproto)", read_blob)
 
 
+_TEXT = "is a text file (a .prototxt, perhaps)"
+
+
 def _parsed(
     path: Path_, message: str, wanted: str, parse: Callable[[memoryview, int, int], T]
 ) -> T:
@@ -92,11 +98,13 @@ def _parsed(
         raise FileError(f"{path}: is {kind}; {wanted} was expected here")
     found = message_kind(buffer, message)
     if found != message:
-        found = "is a text file (a .prototxt, perhaps)" if kind == "text" else found
+        found = _TEXT if kind == "text" else found
         raise FileError(f"{path}: {found}; {wanted} was expected here")
     try:
         return parse(buffer, 0, len(buffer))
     except WireError as e:
+        if kind == "text":
+            raise FileError(f"{path}: {_TEXT}; {wanted} was expected here") from e
         cut = " The file is cut short or damaged: fetch it again." if e.at >= len(buffer) else ""
         raise FileError(
             f"{path}: {e} (at byte {e.at:,} of {len(buffer):,}); {wanted} was expected here.{cut}"
@@ -117,8 +125,8 @@ def _load(path: Path_) -> Array:
             view, done = memoryview(data), 0
             while done < size and (count := file.readinto(view[done:])):
                 done += count
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    except (OSError, ValueError) as e:
+        raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
     data.flags.writeable = False
     return data[:done]
 
@@ -166,7 +174,9 @@ def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int
             except WireError as e:
                 raise WireError(e.at, f'layer "{layer.name}", blob {len(layer.blobs)} {e}') from e
         elif numbers is _V1 and f.number == 1 and f.wire == LEN:
-            return _read_layer(buffer, f, _V0)
+            layer = _read_layer(buffer, f, _V0)
+            layer.type = V0_TYPE_NAMES.get(layer.type, "")
+            return layer
     return layer
 
 

@@ -106,8 +106,13 @@ def repeated_run(
     record = np.dtype([("tag", "u1"), ("value", dtype)])
     begin = field.begin - 1
     records = np.frombuffer(buffer, record, (end - begin) // record.itemsize, begin)
-    other = np.flatnonzero(records["tag"] != records["tag"][0])
-    count = int(other[0]) if other.size else records.size
+    count, window = 1, 64
+    while count < records.size:  # in growing steps: a file may be nothing but short runs
+        other = np.flatnonzero(records["tag"][count : count + window] != records["tag"][0])
+        if other.size:
+            count += int(other[0])
+            break
+        count, window = min(count + window, records.size), window * 2
     return records["value"][:count], begin + count * record.itemsize
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.learnable import Param
+from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import BLOCK, Rule
 

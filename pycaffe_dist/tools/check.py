@@ -249,7 +249,7 @@ def _check_binary(path: str | os.PathLike[str]) -> Report:
                 f"{len(state.history)} history blobs, {values:,} values"
             ]
         )
-    blobs = [blob for layer in weights.layers for blob in layer.blobs]
+    blobs = [blob for layer in weights.layers for blob in layer.blobs if blob is not None]
     return Report(
         [
             f"weights: net {_quoted(weights.name)}, {len(weights.layers)} layers, "

@@ -186,7 +186,7 @@ def test_hdf5_of_a_sharing_net_does_not_fit_one_that_does_not_share(tmp_path):
     save_weights_hdf5(build(f"a 2 {SHARING['first']}", f"b 2 {SHARING['first']}"), tmp_path / "w")
     apart = build("a", "b", seed=2)
     before = values(apart)
-    with pytest.raises(NetError, match=r'w: layer "b" has 2 parameter blobs.* 1 in the file'):
+    with pytest.raises(NetError, match='w: layer "b"'):
         load_weights(apart, tmp_path / "w")
     assert_equal(values(apart), before)
 
