@@ -139,16 +139,22 @@ class Layer:
 
     def set_up(self, bottom: Views, top: Views) -> None:
         """Check the counts, set up, shape the tops, put loss weights into their diffs."""
-        self.check_counts(len(bottom), len(top))
-        self.setup(bottom, top)
-        self.load_given_blobs()
-        self.reshape(bottom, top)
-        self.set_loss_weights(top)
+        try:
+            self.check_counts(len(bottom), len(top))
+            self.setup(bottom, top)
+            self.load_given_blobs()
+            self.reshape(bottom, top)
+            self.set_loss_weights(top)
+        except NetError as e:
+            raise self.named(e) from e
 
     def run_forward(self, bottom: Views, top: Views) -> float:
         """Shape, compute, and return the loss: Σ over tops of data · loss weight."""
-        self.reshape(bottom, top)
-        self.forward(bottom, top)
+        try:
+            self.reshape(bottom, top)
+            self.forward(bottom, top)
+        except NetError as e:
+            raise self.named(e) from e
         loss = 0.0
         for view, weight in zip(top, self.loss, strict=False):
             if weight:
@@ -162,6 +168,11 @@ class Layer:
 
     def error(self, message: str) -> NetError:
         return NetError(f'layer "{self.name}" ({self.type}): {message}')
+
+    def named(self, error: NetError) -> NetError:
+        """The error with this layer's name, which those of blobs do not have."""
+        text = str(error)
+        return error if text.startswith('layer "') else self.error(text)
 
     def check(self, condition: bool, message: str) -> None:
         if not condition:

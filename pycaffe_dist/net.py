@@ -8,7 +8,7 @@ import numpy as np
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Context, Layer, create_layer
 from pycaffe_dist.learnable import Params
 from pycaffe_dist.memory import Array
@@ -95,8 +95,8 @@ class Net:
                 param.phase = self.phase
             try:
                 self._add_layer(index, param, available)
-            except NetError as e:
-                raise NetError(self._place(lines[index]) + str(e)) from e
+            except (NetError, FileError) as e:
+                raise type(e)(self._place(lines[index]) + str(e)) from e
         self._find_what_needs_backward()
         # Byte-wise order, as a C++ set of strings has it.
         self.output_ids = [available[name] for name in sorted(available, key=str.encode)]
@@ -226,23 +226,26 @@ class Net:
     def forward(self, start: int = 0, end: int | None = None) -> float:
         """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
         loss = 0.0
-        for i in range(start, len(self.layers) if end is None else end + 1):
-            self.before_forward.fire(i)
-            loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
-            if self.debug_info:
-                self._debug_forward(i)
-            self.after_forward.fire(i)
+        with _quiet():
+            for i in range(start, len(self.layers) if end is None else end + 1):
+                self.before_forward.fire(i)
+                loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
+                if self.debug_info:
+                    self._debug_forward(i)
+                self.after_forward.fire(i)
         return loss
 
     def backward(self, start: int | None = None, end: int = 0) -> None:
         """Run the layers' backward from ``start`` down to ``end``, both included."""
-        for i in range(len(self.layers) - 1 if start is None else start, end - 1, -1):
-            self.before_backward.fire(i)
-            if self.layer_need_backward[i]:
-                self.layers[i].backward(self.tops[i], self.bottom_need_backward[i], self.bottoms[i])
-                if self.debug_info:
-                    self._debug_backward(i)
-            self.after_backward.fire(i)
+        with _quiet():
+            for i in range(len(self.layers) - 1 if start is None else start, end - 1, -1):
+                self.before_backward.fire(i)
+                if self.layer_need_backward[i]:
+                    flags = self.bottom_need_backward[i]
+                    self.layers[i].backward(self.tops[i], flags, self.bottoms[i])
+                    if self.debug_info:
+                        self._debug_backward(i)
+                self.after_backward.fire(i)
         if self.debug_info:
             self._debug_params()
 
@@ -302,6 +305,11 @@ class Net:
             "    [Backward] All net params (data, diff): L1 norm = (%g, %g); L2 norm = (%g, %g)",
             *sums,
         )
+
+
+def _quiet() -> np.errstate:
+    """A net that diverges overflows everywhere; what stops it is the guard on its loss."""
+    return np.errstate(all="ignore")
 
 
 def _least(arity: int | tuple[int, int | None]) -> int:

@@ -14,12 +14,13 @@ import numpy as np
 from pycaffe_dist import loading
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.layer import Context, Layer
+from pycaffe_dist.layer import Context
 from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Hook
 from pycaffe_dist.net import Net as CoreNet
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.settings import SETTINGS
 
 
 class Net:
@@ -56,7 +57,7 @@ class Net:
         file = read_net(network_file)
         state = NetState(phase=phase, level=level, stage=list(stages or []))  # type: ignore[arg-type]
         file.net.state.MergeFrom(state)
-        self._take(CoreNet(file, Context()))
+        self._take(CoreNet(file, Context(rank=SETTINGS.rank, ranks=SETTINGS.ranks)))
         if weights is not None:
             self.copy_from(weights)
 
@@ -77,13 +78,10 @@ class Net:
             for name, layer in zip(core.layer_names, core.layers, strict=True)
             if layer.blobs
         )
-        self.layer_dict = OrderedDict(zip(core.layer_names, core.layers, strict=True))
+        self.layers = [getattr(layer, "user_layer", layer) for layer in core.layers]
+        self.layer_dict = OrderedDict(zip(core.layer_names, self.layers, strict=True))
 
     # -- what is in it -----------------------------------------------------------------------
-
-    @property
-    def layers(self) -> list[Layer]:
-        return self.core.layers
 
     @property
     def inputs(self) -> list[str]:

@@ -12,7 +12,7 @@ from pycaffe_dist.layers.windows import Sizes, Windows, pieces, read_windows, sc
 
 WORKSPACE = 32 << 20  # bytes of columns that are made at a time
 # Images are taken together until a matrix product has so many columns, or values in them.
-COLUMNS, VALUES = 1 << 10, 1 << 18
+COLUMNS, VALUES = 1 << 10, 1 << 20
 
 
 class BaseConvolution(Layer):

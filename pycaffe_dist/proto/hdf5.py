@@ -14,6 +14,7 @@ from pycaffe_dist.files import atomic_write, read_bytes
 from pycaffe_dist.proto.blobs import Array, BlobArray
 
 Path_ = str | os.PathLike[str]
+_HDF5_ERRORS = (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
@@ -138,7 +139,9 @@ class _open:
         self, kind: type[BaseException] | None, error: BaseException | None, _: Any
     ) -> None:
         self.file.close()
-        if isinstance(error, (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)):
+        if isinstance(
+            error, (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)
+        ) and not isinstance(error, FileError):
             raise FileError(f"{self.path}: a damaged HDF5 file: {error}") from error
 
 

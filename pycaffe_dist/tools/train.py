@@ -73,7 +73,7 @@ def train(options: TrainOptions) -> int:
         log.info("caffe.cpp:197", "Use CPU.")
         param = resolve(options)
         solver = Solver(param, Context())
-        solver.subscribers += _subscribers(options, solver)
+        solver.subscribers += _subscribers(options, solver, stack)
         LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
         if options.keep_last or options.keep_best:
             solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best))
@@ -194,14 +194,14 @@ def _logging(options: TrainOptions) -> Iterator[None]:
             handler.close()
 
 
-def _subscribers(options: TrainOptions, solver: Solver) -> list[Subscriber]:
+def _subscribers(options: TrainOptions, solver: Solver, stack: ExitStack) -> list[Subscriber]:
     batch = solver.net.blobs[0].shape[0] if solver.net.blobs and solver.net.blobs[0].shape else 1
     found: list[Subscriber] = [CaffeLines()]
     if options.dry_run is None:
         prefix = solver.param.snapshot_prefix
         name = f"{options.run_dir}/metrics.jsonl" if options.run_dir else f"{prefix}.metrics.jsonl"
-        found.append(MetricsFile(name, batch * solver.param.iter_size))
-    found.append(Progress(sys.stderr, batch * solver.param.iter_size))
+        found.append(stack.enter_context(MetricsFile(name, batch * solver.param.iter_size)))
+    found.append(stack.enter_context(Progress(sys.stderr, batch * solver.param.iter_size)))
     for report in filter(None, options.report.split(",")):
         if report != "tensorboard":
             raise NetError(f"--report {report}: there is only tensorboard")
