@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
-EXTRAS := mpi,leveldb,dev
+EXTRAS := mpi,leveldb,plot,dev
 
 .PHONY: setup train test test-protobuf lint format type proto bench clean
 
@@ -16,9 +16,13 @@ $(STAMP): pyproject.toml setup.py
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	touch $@
 
+RUN := runs/digits
+
 train: setup  ## LeNet on the embedded handwritten digits
 	$(PY) data/digits/create_digits.py
-	$(PY) -m pycaffe_dist check models/digits/solver.prototxt
+	$(PY) -m pycaffe_dist train -solver models/digits/solver.prototxt --run-dir $(RUN)
+	$(PY) -m pycaffe_dist plot $(RUN)/train.log -o $(RUN)/training.png
+	@echo "Weights: $$(ls -t $(RUN)/*.caffemodel | head -1)   Chart: $(RUN)/training.png"
 
 test: setup
 	$(PY) -m pytest
@@ -44,6 +48,7 @@ proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
 
 bench: setup
 	$(PY) scripts/bench_proto.py
+	$(PY) scripts/bench_update.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

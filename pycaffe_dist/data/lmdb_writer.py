@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.data.new_folder import new_folder
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto import caffe_pb2
 
 RECORDS_PER_COMMIT = 1000
 FIRST_MAP_SIZE = 1 << 20
 FILE_MODE = 0o664
+FILES = frozenset({"data.mdb", "lock.mdb"})
 
 Record = tuple[bytes, bytes]
 
@@ -61,25 +60,37 @@ def make_databases(
             say(f"{path}: {count} records written")
 
 
-def write_lmdb(
-    path: str | os.PathLike[str], records: Iterable[Record], *, replace: bool = False
-) -> int:
-    """Write a database and return its number of records.
+@contextmanager
+def new_lmdb(
+    path: str | os.PathLike[str], *, replace: bool = False
+) -> Iterator[Callable[[bytes, bytes], None]]:
+    """A new database, as the function that puts a record into it.
 
-    It grows under a temporary name beside ``path`` and is renamed when complete, so a kill leaves
-    no half database under the name asked for.
+    It is there under its name, whole, when the block ends well.
 
     Raises:
         FileError: ``path`` exists (with ``replace``: holds more than a database), a key comes twice
             or has a length LMDB refuses, or the disk does not take it.
     """
     target = Path(path).resolve()
-    try:
-        _check_free(target, replace)
-        with _new_folder_at(target, replace) as folder:
-            return _fill(folder, records, target)
-    except (OSError, lmdb.Error) as e:
-        raise FileError(f"{target}: cannot be written: {e}") from e
+    with new_folder(target, FILES if replace else frozenset()) as folder:
+        writer = _Writer(folder, target)
+        try:
+            yield writer.put
+            writer.commit()
+        finally:
+            writer.close()
+
+
+def write_lmdb(
+    path: str | os.PathLike[str], records: Iterable[Record], *, replace: bool = False
+) -> int:
+    """Write a database as :func:`new_lmdb` does and return its number of records."""
+    count = 0
+    with new_lmdb(path, replace=replace) as put:
+        for count, record in enumerate(records, 1):  # noqa: B007
+            put(*record)
+    return count
 
 
 def count_records(path: str | os.PathLike[str]) -> int:
@@ -113,70 +124,56 @@ def _check_complete(path: Path, expected: int) -> None:
         )
 
 
-def _check_free(target: Path, replace: bool) -> None:
-    if not target.exists():
-        return
-    if not replace:
-        raise FileError(
-            f"{target}: already exists; a database is only written to a new folder. "
-            "Choose another name, or ask to replace it (--force)."
-        )
-    if not (target.is_dir() and {p.name for p in target.iterdir()} <= {"data.mdb", "lock.mdb"}):
-        raise FileError(
-            f"{target}: is not replaced, because it is not a folder with data.mdb and lock.mdb "
-            "alone. Move it away, or choose another name."
-        )
+class _Writer:
+    """Records on their way into a new environment, a thousand in a transaction."""
 
+    def __init__(self, folder: Path, target: Path) -> None:
+        self.target = target
+        self.batch: list[Record] = []
+        with self._saying_where():
+            # Nobody reads the folder before it is synced and renamed.
+            self.env = lmdb.open(
+                os.fspath(folder), map_size=FIRST_MAP_SIZE, mode=FILE_MODE, create=False, sync=False
+            )
 
-@contextmanager
-def _new_folder_at(target: Path, replace: bool) -> Iterator[Path]:
-    """A temporary folder that takes the place of ``target`` when the block ends well."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
-    temporary.mkdir()
-    try:
-        yield temporary
-        if replace and target.exists():
-            old = temporary.with_suffix(".old")
-            target.rename(old)
-            temporary.rename(target)
-            shutil.rmtree(old)
-        else:
-            temporary.rename(target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    def put(self, key: bytes, value: bytes) -> None:
+        self.batch.append((key, value))
+        if len(self.batch) == RECORDS_PER_COMMIT:
+            self.commit()
 
+    def commit(self) -> None:
+        with self._saying_where():
+            while True:
+                try:
+                    with self.env.begin(write=True) as transaction:
+                        for key, value in self.batch:
+                            self._put(transaction, key, value)
+                    break
+                except lmdb.MapFullError:
+                    self.env.set_mapsize(2 * self.env.info()["map_size"])
+        self.batch.clear()
 
-def _fill(folder: Path, records: Iterable[Record], target: Path) -> int:
-    # Nobody reads the folder before the rename: one sync at the end is enough.
-    with lmdb.open(
-        os.fspath(folder), map_size=FIRST_MAP_SIZE, mode=FILE_MODE, create=False, sync=False
-    ) as env:
-        remaining = iter(records)
-        while batch := list(islice(remaining, RECORDS_PER_COMMIT)):
-            _commit(env, batch, target)
-        env.sync(True)
-        return int(env.stat()["entries"])
+    def close(self) -> None:
+        self.env.close()
 
-
-def _commit(env: lmdb.Environment, batch: list[Record], target: Path) -> None:
-    while True:
+    def _put(self, transaction: lmdb.Transaction, key: bytes, value: bytes) -> None:
         try:
-            with env.begin(write=True) as transaction:
-                for key, value in batch:
-                    _put(transaction, key, value, target)
-            return
-        except lmdb.MapFullError:
-            env.set_mapsize(2 * env.info()["map_size"])
+            is_new = transaction.put(key, value, overwrite=False)
+        except lmdb.BadValsizeError as e:
+            raise FileError(
+                f"{self.target}: key {key!r} has {len(key)} bytes; LMDB takes 1 to 511. "
+                "Use shorter names."
+            ) from e
+        if not is_new:
+            raise comes_twice(self.target, key)
+
+    @contextmanager
+    def _saying_where(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, lmdb.Error) as e:
+            raise FileError(f"{self.target}: cannot be written: {e}") from e
 
 
-def _put(transaction: lmdb.Transaction, key: bytes, value: bytes, target: Path) -> None:
-    try:
-        is_new = transaction.put(key, value, overwrite=False)
-    except lmdb.BadValsizeError as e:
-        raise FileError(
-            f"{target}: key {key!r} has {len(key)} bytes; LMDB takes 1 to 511. Use shorter names."
-        ) from e
-    if not is_new:
-        raise FileError(f"{target}: key {key!r} comes twice; every record needs its own key.")
+def comes_twice(target: Path, key: bytes) -> FileError:
+    return FileError(f"{target}: key {key!r} comes twice; every record needs its own key.")

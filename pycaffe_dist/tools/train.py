@@ -182,7 +182,8 @@ def _logging(options: TrainOptions) -> Iterator[None]:
     if options.run_dir:
         Path(options.run_dir).mkdir(parents=True, exist_ok=True)
         files.append(str(Path(options.run_dir) / "train.log"))
-    handlers = [logging.FileHandler(path) for path in files]
+    mode = "a" if options.resume or options.snapshot else "w"
+    handlers = [logging.FileHandler(path, mode) for path in files]
     for handler in handlers:
         handler.setFormatter(GlogFormatter())
         root.addHandler(handler)

@@ -22,9 +22,7 @@ def correlate(x, w, b, stride=1, pad=0, dilation=1, group=1):
     stride, pad, dilation = (pairs(v, axes) for v in (stride, pad, dilation))
     padded = np.pad(x, [(0, 0), (0, 0), *[(p, p) for p in pad]])
     extent = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:], strict=True)]
-    out = [
-        (n - e) // s + 1 for n, e, s in zip(padded.shape[2:], extent, stride, strict=True)
-    ]
+    out = [(n - e) // s + 1 for n, e, s in zip(padded.shape[2:], extent, stride, strict=True)]
     y = np.zeros((len(x), len(w), *out))
     ins, outs = x.shape[1] // group, len(w) // group
     for o in np.ndindex(*out):
@@ -87,7 +85,7 @@ CASES = [
         (2, 2, 5, 4),
         {"stride": (2, 1), "pad": (1, 0)},
     ),
-    ("num_output: 2 kernel_size: 2 pad_w: 2", (1, 2, 4, 3), {"pad": (0, 2)}),
+    ("num_output: 2 kernel_size: 2 pad_w: 2", (1, 2, 4, 5), {"pad": (0, 2)}),
     (
         "num_output: 2 kernel_size: 3 kernel_size: 2 stride: 1 stride: 2 dilation: 1 dilation: 2",
         (1, 2, 5, 6),
@@ -272,7 +270,11 @@ def test_flops_are_two_for_each_multiplication():
         ("num_output: 1 kernel_size: 1 stride: [1, 2, 3]", (1, 3, 5, 5), "stride once"),
         ("num_output: 1 kernel_size: 1 pad: [1, 2, 3]", (1, 3, 5, 5), "pad once"),
         ("num_output: 1 kernel_size: 1 dilation: [1, 2, 3]", (1, 3, 5, 5), "dilation once"),
-        ("num_output: 1 kernel_size: 3 kernel_h: 3", (1, 3, 5, 5), "either kernel_size or kernel_h"),
+        (
+            "num_output: 1 kernel_size: 3 kernel_h: 3",
+            (1, 3, 5, 5),
+            "either kernel_size or kernel_h",
+        ),
         ("num_output: 1 kernel_h: 3 kernel_w: 3", (1, 3, 5), "kernel_w are for 2 spatial axes"),
         ("num_output: 1 kernel_h: 3", (1, 3, 5, 5), "side of 0"),
         ("num_output: 1 kernel_size: 0", (1, 3, 5, 5), "side of 0"),

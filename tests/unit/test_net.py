@@ -286,6 +286,43 @@ NEEDS = {
 }
 
 
+NEEDS["an accuracy beside the loss"] = (
+    [
+        DATA_AND_LABEL,
+        "ip: InnerProduct data -> ip",
+        "accuracy: Accuracy ip label -> accuracy",
+        "loss: SoftmaxWithLoss ip label -> loss",
+    ],
+    {
+        "data": (False, []),
+        "label_data_1_split": (False, [False]),
+        "ip": (True, [False]),
+        "ip_ip_0_split": (True, [True]),
+        "accuracy": (False, [False, False]),
+        "loss": (True, [True, False]),
+    },
+)
+for _cut in (True, False):  # labels that the net makes itself
+    NEEDS[f"made-up labels, propagate_down {'cuts' if _cut else 'does not cut'}"] = (
+        [
+            DATA,
+            "ip: InnerProduct data -> ip",
+            "fake: InnerProduct data -> fake",
+            "relu: ReLU fake -> fake",
+            "loss: EuclideanLoss ip fake -> loss "
+            f"| propagate_down: true propagate_down: {'false' if _cut else 'true'}",
+        ],
+        {
+            "data": (False, []),
+            "data_data_0_split": (False, [False]),
+            "ip": (True, [False]),
+            "fake": (not _cut, [False]),
+            "relu": (not _cut, [not _cut]),
+            "loss": (True, [True, not _cut]),
+        },
+    )
+
+
 def needs_of(net):
     rows = zip(net.layer_names, net.layer_need_backward, net.bottom_need_backward, strict=True)
     return [(name, (needs, flags)) for name, needs, flags in rows]
@@ -323,6 +360,14 @@ def test_which_parameters_get_a_gradient(settings, learns, wanted, force):
     assert net.layer_need_backward[-1] == (wanted or force)
     assert [bool(b.diff.any()) for b in ip.blobs] == ip.param_propagate_down
     assert bool(blob(net, "data").diff.any()) == force
+
+
+def test_backward_with_an_accuracy():
+    net = build(*NEEDS["an accuracy beside the loss"][0])
+    randomize(net, "data")
+    net.forward()
+    net.backward()
+    assert layer_of(net, "ip").blobs[0].diff.any()
 
 
 def test_a_label_cannot_have_a_gradient():
@@ -677,6 +722,34 @@ def test_other_shapes_of_the_inputs_spread_through_the_net():
     large.reshape()
     assert blob(large, "three").shape == (7, 3)
     assert not blob(large, "three").data.any()  # shaped, not computed
+
+
+def test_images_of_two_sizes_take_turns():
+    """A net is the same after another size as before it, to the last bit."""
+    net = build(
+        "data: Input -> data | input_param { shape { dim: 1 dim: 3 dim: 40 dim: 40 } }",
+        "conv: Convolution data -> conv | convolution_param { num_output: 5 kernel_size: 3 "
+        "stride: 2 weight_filler { type: 'gaussian' std: 0.1 } bias_filler { value: 0.2 } }",
+        "relu: ReLU conv -> conv",
+        "pool: Pooling conv -> pool | pooling_param { kernel_size: 2 stride: 2 }",
+        "norm: LRN pool -> norm | lrn_param { local_size: 3 }",
+        "softmax: Softmax norm -> softmax",
+    )
+    images = [
+        np.random.default_rng(i).standard_normal(shape).astype(np.float32)
+        for i, shape in enumerate([(2, 3, 24, 31), (1, 3, 50, 44)])
+    ]
+    first = []
+    for turn in range(3):
+        for i, image in enumerate(images):
+            blob(net, "data").reshape(*image.shape)
+            blob(net, "data").data[...] = image
+            net.forward()
+            if not turn:
+                first.append({name: blob(net, name).data.copy() for name in net.blob_ids})
+            for name, value in first[i].items():
+                np.testing.assert_array_equal(blob(net, name).data, value, err_msg=name)
+    assert [f["softmax"].shape for f in first] == [(2, 5, 6, 8), (1, 5, 12, 11)]
 
 
 def test_a_shape_that_does_not_fit_names_the_layer():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.layer import LAYERS, Layer, register
+from pycaffe_dist.rng import generator
 from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
 
 
@@ -198,8 +199,6 @@ def test_runs_are_repeatable_and_follow_the_seed():
 
 
 def test_random_layers_draw_the_same_every_time(broken):
-    from pycaffe_dist.rng import generator
-
     def forward(self, bottom, top):
         self.mask = generator().binomial(1, 0.5, bottom[0].shape)
         top[0].data[...] = bottom[0].data * self.mask
