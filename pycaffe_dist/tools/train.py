@@ -26,6 +26,7 @@ from pycaffe_dist.report.info import as_json, gather
 from pycaffe_dist.report.metrics import MetricsFile
 from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.report.tensorboard import TensorBoard
+from pycaffe_dist.sharing import share_activations
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.solvers import snapshots
 from pycaffe_dist.tools.guards import LossGuard
@@ -73,6 +74,8 @@ def train(options: TrainOptions) -> int:
         log.info("caffe.cpp:197", "Use CPU.")
         param = resolve(options)
         solver = Solver(param, Context())
+        for net in solver.test_nets:
+            share_activations(net, solver.net)
         solver.subscribers += _subscribers(options, solver, stack)
         LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
         if options.keep_last or options.keep_best:
