@@ -104,7 +104,7 @@ def get_pydot_graph(
     nodes: dict[str, Any] = {}
     edges: list[tuple[str, str, str]] = []
     for layer in _today(caffe_net).layer:
-        if phase is not None and not _in_phase(layer, phase):
+        if phase is not None and not in_phase(layer, phase):
             continue
         here = f"{layer.name}_{layer.type}"
         if len(layer.bottom) == 1 and list(layer.bottom) == list(layer.top):
@@ -135,7 +135,7 @@ def _today(net: NetParameter) -> NetParameter:
     return upgraded
 
 
-def _in_phase(layer: LayerParameter, phase: int) -> bool:
+def in_phase(layer: LayerParameter, phase: int) -> bool:
     """Whether the include or exclude rules name the phase; other rules are not looked at."""
     if layer.include and layer.exclude:
         raise ValueError(f"layer {layer.name} has both include and exclude specified.")

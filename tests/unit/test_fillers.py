@@ -178,7 +178,7 @@ def test_two_fillings_go_on_in_the_stream():
 @pytest.mark.parametrize(
     ("text", "shape", "problem"),
     [
-        ("type: 'gausian'", (2,), 'no filler "gausian".*did you mean "gaussian"'),
+        ("type: 'gaussians'", (2,), 'no filler "gaussians".*did you mean "gaussian"'),
         ("type: 'orthogonal'", (2,), 'no filler "orthogonal".*Known: bilinear, constant,'),
         ("type: ''", (2,), 'no filler ""'),
         ("type: 'gaussian' std: 0", (2,), "std 0 must be above 0"),

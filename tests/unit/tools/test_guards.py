@@ -1,0 +1,76 @@
+from types import SimpleNamespace
+
+import pytest
+
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import NetParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.proto.upgrade import upgrade_net
+from pycaffe_dist.tools.guards import LOG_FLT_MIN, LossGuard, TrainingError, first_non_finite
+
+NET = """
+input: "x" input_shape { dim: 2 dim: 3 }
+layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" inner_product_param { num_output: 2 } }
+layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" inner_product_param { num_output: 2 } }
+"""
+
+
+@pytest.fixture
+def net():
+    param = parse_text(NET, NetParameter()).message
+    upgrade_net(param)
+    return Net(param)
+
+
+def guard(net, on_nan="stop"):
+    said, snapshots = [], []
+    solver = SimpleNamespace(
+        net=net,
+        iter=7,
+        last_loss=1.0,
+        on_gradients_ready=[],
+        snapshot=lambda: snapshots.append(7),
+        snapshot_stem=lambda: "s_iter_7",
+    )
+    return LossGuard(solver, on_nan, said.append), solver, said, snapshots
+
+
+def test_the_first_layer_at_fault(net):
+    assert "all blobs are finite" in first_non_finite(net)
+    net.layers[2].blobs[0].data[0, 0] = float("nan")
+    assert first_non_finite(net) == 'layer "b" (InnerProduct), parameter 0'
+    net.blobs[net.blob_ids["a"]].data[0, 0] = float("inf")
+    assert first_non_finite(net) == 'layer "a" (InnerProduct), top "a"'
+
+
+def test_a_finite_loss_passes(net):
+    look, _, said, _ = guard(net)
+    look.look()
+    assert said == []
+
+
+@pytest.mark.parametrize(("on_nan", "made"), [("stop", []), ("snapshot", [7])])
+def test_stopping(net, on_nan, made):
+    look, solver, _, snapshots = guard(net, on_nan)
+    solver.last_loss = float("nan")
+    with pytest.raises(TrainingError, match="iteration 7: the loss is nan"):
+        look.look()
+    assert snapshots == made
+
+
+def test_going_on_says_it_once(net):
+    look, solver, said, _ = guard(net, "continue")
+    solver.last_loss = float("inf")
+    look.look()
+    look.look()
+    assert len(said) == 1
+
+
+def test_87_is_explained_once(net):
+    look, solver, said, _ = guard(net)
+    solver.last_loss = LOG_FLT_MIN
+    look.look()
+    look.look()
+    assert len(said) == 1
+    assert "87.3365" in said[0]
+    assert pytest.approx(87.3365, abs=1e-3) == LOG_FLT_MIN

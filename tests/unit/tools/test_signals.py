@@ -1,0 +1,27 @@
+import os
+import signal
+
+from pycaffe_dist.solver import Action
+from pycaffe_dist.tools.signals import Signals
+
+
+def test_signals_become_requests_and_handlers_come_back():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGHUP)
+    with Signals("stop", "snapshot") as signals:
+        assert signals.requested() is Action.NONE
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert [signals.requested() for _ in range(3)] == [
+            Action.SNAPSHOT,  # HUP is reported first
+            Action.STOP,
+            Action.NONE,
+        ]
+        assert signals.received is signal.SIGINT
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGHUP)) == before
+
+
+def test_no_effect():
+    with Signals("none", "none") as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert signals.requested() is Action.NONE
+        assert signals.received is None
