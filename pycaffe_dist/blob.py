@@ -25,7 +25,6 @@ class Blob:
         self.count = 1
         self.data_value = Value(1, self.dtype)
         self.diff_value = Value(1, self.dtype)
-        self._shaped: dict[tuple[str, Home], tuple[Any, Any]] = {}
         self.reshape(*shape)
 
     # -- shape -------------------------------------------------------------------------------
@@ -44,7 +43,6 @@ class Blob:
                 f"and {MOST_VALUES:,} values"
             )
         self.shape, self.count = dims, count
-        self._shaped.clear()
         if count > self.data_value.count:
             self.data_value = Value(count, self.dtype)
         if count > self.diff_value.count:
@@ -82,21 +80,12 @@ class Blob:
 
     @property
     def data(self) -> Array:
-        array: Array = self.shaped("data", HOST, self.data_value.write(HOST))
+        array: Array = _shaped(self.data_value, self.shape, HOST, True)
         return array
 
     @property
     def diff(self) -> Array:
-        array: Array = self.shaped("diff", HOST, self.diff_value.write(HOST))
-        return array
-
-    def shaped(self, part: str, home: Home, room: Any) -> Any:
-        """A flat room of a plain home as an array in this blob's shape."""
-        known = self._shaped.get((part, home))
-        if known is not None and known[0] is room:
-            return known[1]
-        array = room[: self.count].reshape(self.shape)
-        self._shaped[part, home] = (room, array)
+        array: Array = _shaped(self.diff_value, self.shape, HOST, True)
         return array
 
     def share_data(self, other: Blob | View) -> None:
@@ -132,19 +121,15 @@ class View:
 
     @property
     def data(self) -> Any:
-        value = self.blob.data_value
-        room = value.write(self.home) if self._writes == "data" else value.read(self.home)
-        return self.blob.shaped("data", self.home, room)
+        return _shaped(self.blob.data_value, self.blob.shape, self.home, self._writes == "data")
 
     @property
     def diff(self) -> Any:
-        value = self.blob.diff_value
-        room = value.write(self.home) if self._writes == "diff" else value.read(self.home)
-        return self.blob.shaped("diff", self.home, room)
+        return _shaped(self.blob.diff_value, self.blob.shape, self.home, self._writes == "diff")
 
     def change_data(self) -> Any:
         """The data for a layer that changes what it otherwise reads, such as running statistics."""
-        return self.blob.shaped("data", self.home, self.blob.data_value.write(self.home))
+        return _shaped(self.blob.data_value, self.blob.shape, self.home, True)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -159,6 +144,15 @@ class View:
 
     def __repr__(self) -> str:
         return f"View of {self.blob}"
+
+
+def _shaped(value: Value, shape: tuple[int, ...], home: Home, write: bool) -> Any:
+    """A value in a plain home as an array of ``shape``, to be written to or only read."""
+    if write:
+        value.write(home)
+    else:
+        value.read(home)
+    return value.shaped(home, shape)
 
 
 def _blob_of(either: Blob | View) -> Blob:

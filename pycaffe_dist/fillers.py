@@ -62,9 +62,11 @@ def gaussian(f: Any, array: Array) -> None:
     """N(mean, std); with ``sparse`` each value is kept with probability sparse / shape[0]."""
     if f.std <= 0:
         raise NetError(f"gaussian filler: std {f.std:g} must be above 0")
+    outputs = array.shape[0] if array.ndim else 1
+    if not -1 <= f.sparse <= outputs:
+        raise NetError(f"gaussian filler: sparse {f.sparse} is not -1 (off) or 0 to {outputs}")
     array[...] = generator().normal(f.mean, f.std, array.shape)
     if f.sparse >= 0:
-        outputs = array.shape[0] if array.ndim else 1
         array *= generator().random_sample(array.shape) < f.sparse / outputs
 
 

@@ -49,9 +49,12 @@ def load_weights(net: Net, path: Path_) -> CopyReport:
 def copy_weights(net: Net, weights: Weights) -> CopyReport:
     """Copy what :func:`read_weights` has read; see :func:`load_weights`."""
     report = CopyReport()
+    # Of layers with one name Caffe loads the first from a proto, the last from HDF5.
+    last = all(not source.type for source in weights.layers)
     by_name: dict[str, Layer] = {}
     for name, layer in zip(net.layer_names, net.layers, strict=True):
-        by_name.setdefault(name, layer)
+        if last or name not in by_name:
+            by_name[name] = layer
     pairs = []
     for source in weights.layers:
         target = by_name.get(source.name)

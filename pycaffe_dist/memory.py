@@ -7,6 +7,7 @@ and remembers.  Asking to write makes that home the only current one.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,12 +51,13 @@ HOST = Host()
 class Value:
     """``count`` numbers and where they are.  Nothing is allocated before somebody asks."""
 
-    __slots__ = ("_current", "_rooms", "count", "dtype")
+    __slots__ = ("_current", "_rooms", "_shaped", "count", "dtype")
 
     def __init__(self, count: int, dtype: DTypeLike) -> None:
         self.count = count
         self.dtype = np.dtype(dtype)
         self._rooms: dict[Home, Any] = {}
+        self._shaped: dict[Home, Any] = {}
         self._current: set[Home] = set()
 
     @property
@@ -83,12 +85,23 @@ class Value:
         self._current = {home}
         return self._rooms[home]
 
+    def shaped(self, home: Home, shape: tuple[int, ...]) -> Any:
+        """The room in a plain home as an array of ``shape``, which may be smaller."""
+        known = self._shaped.get(home)
+        if known is None or known.shape != shape:
+            known = self._rooms[home][: math.prod(shape)].reshape(shape)
+            self._shaped[home] = known
+        return known
+
     def leave(self, home: Home) -> None:
-        """Give up the room in ``home``; the value stays in another."""
+        """Give up the room in ``home``; a value that is nowhere else goes, or stays, HOST."""
         if self._current == {home}:
+            if home is HOST:
+                return
             self._bring(HOST)
         self._current.discard(home)
         self._rooms.pop(home, None)
+        self._shaped.pop(home, None)
 
     def _bring(self, home: Home) -> None:
         if home not in self._rooms:

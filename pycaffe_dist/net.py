@@ -15,7 +15,7 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits
-from pycaffe_dist.proto.state import filter_net
+from pycaffe_dist.proto.state import filter_net, rule_problems
 from pycaffe_dist.proto.wiring import wiring_problems
 
 AUTOMATIC = "(automatic)"  # the name of a top that nobody named
@@ -43,8 +43,9 @@ class Net:
     def __init__(self, source: NetParameter | NetFile, context: Context | None = None) -> None:
         self._file = source if isinstance(source, NetFile) else NetFile(source, "", [])
         self.context = context or Context()
+        self._refuse(self._file.net, rule_problems(self._file.net))
         filtered = filter_net(self._file.net)
-        self._check_wiring(filtered)
+        self._refuse(filtered, wiring_problems(filtered))
         self.net_param = insert_splits(filtered)
         self.name = self.net_param.name
         self.phase = self.net_param.state.phase
@@ -75,8 +76,7 @@ class Net:
 
     # -- building ----------------------------------------------------------------------------
 
-    def _check_wiring(self, net: NetParameter) -> None:
-        problems = wiring_problems(net)
+    def _refuse(self, net: NetParameter, problems: list[tuple[int, str]]) -> None:
         if problems:
             lines = self._file.lines_of(net)
             raise NetError("\n".join(self._place(lines[i]) + text for i, text in problems))
@@ -225,9 +225,11 @@ class Net:
 
     def forward(self, start: int = 0, end: int | None = None) -> float:
         """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
+        last = len(self.layers) - 1 if end is None else end
+        self._check_range(start, last)
         loss = 0.0
         with _quiet():
-            for i in range(start, len(self.layers) if end is None else end + 1):
+            for i in range(start, last + 1):
                 self.before_forward.fire(i)
                 loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
                 if self.debug_info:
@@ -237,8 +239,10 @@ class Net:
 
     def backward(self, start: int | None = None, end: int = 0) -> None:
         """Run the layers' backward from ``start`` down to ``end``, both included."""
+        first = len(self.layers) - 1 if start is None else start
+        self._check_range(end, first)
         with _quiet():
-            for i in range(len(self.layers) - 1 if start is None else start, end - 1, -1):
+            for i in range(first, end - 1, -1):
                 self.before_backward.fire(i)
                 if self.layer_need_backward[i]:
                     flags = self.bottom_need_backward[i]
@@ -248,6 +252,11 @@ class Net:
                 self.after_backward.fire(i)
         if self.debug_info:
             self._debug_params()
+
+    def _check_range(self, lowest: int, highest: int) -> None:
+        if lowest < 0 or highest >= len(self.layers):
+            known = f"the net has layers 0 to {len(self.layers) - 1}"
+            raise NetError(f"layers {lowest} to {highest} are asked for; {known}")
 
     def reshape(self) -> None:
         """Let the shapes of the inputs spread through the net."""

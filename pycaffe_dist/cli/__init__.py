@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -31,7 +32,28 @@ INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb; what we raise on purpose becomes a message and exit code 1."""
-    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        if sys.stdout is not None:  # None: closed before we began
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        _drop_output()
+        return 0
+    except OSError as e:
+        if e.errno != errno.ENOSPC:
+            raise
+        _drop_output()
+        print(f"pcd: the output cannot be written: {e.strerror}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _drop_output() -> None:
+    """Nothing more is written, not even by Python's own last flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(args: list[str]) -> int:
     if not args or args[0] in ("-h", "--help", "help"):
         print(_usage())
         return 0
@@ -45,16 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     try:
         code: int = importlib.import_module(f"pycaffe_dist.cli.{verb}").main(rest)
-        sys.stdout.flush()
     except PrototxtError as e:
         print(e, file=sys.stderr)
     except PcdError as e:
         print(f"pcd {verb}: {e}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     else:
         return code
     return 1

@@ -14,18 +14,16 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="pcd check", description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="net, solver, weights or state")
     parser.add_argument("-phase", "--phase", choices=("TRAIN", "TEST"), help="one phase of a net")
-    parser.add_argument("-level", "--level", type=int, default=0, help="level of the net's state")
+    parser.add_argument("-level", "--level", type=int, help="level of the net's state")
     parser.add_argument("-stage", "--stage", default="", help="stages, separated by commas")
     args = parser.parse_args(argv)
-    state = None
-    if args.phase or args.level or args.stage:
-        stages = [s for s in args.stage.split(",") if s]
-        state = NetState(phase=args.phase or "TRAIN", level=args.level, stage=stages)
+    stages = [s for s in args.stage.split(",") if s]
+    state = NetState(phase=args.phase, level=args.level, stage=stages)
     results = [_check(path, state) for path in args.files]
     return 0 if all(results) else 1
 
 
-def _check(path: str, state: NetState | None) -> bool:
+def _check(path: str, state: NetState) -> bool:
     try:
         report = check_file(path, state)
     except PcdError as e:

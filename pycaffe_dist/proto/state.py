@@ -32,6 +32,15 @@ def _mismatch(state: NetState, rule: NetStateRule) -> str:
     return ""
 
 
+def rule_problems(net: NetParameter) -> list[tuple[int, str]]:
+    """Layers with both kinds of rules, as (layer index, message)."""
+    return [
+        (i, f'layer "{layer.name}": give either include rules or exclude rules, not both')
+        for i, layer in enumerate(net.layer)
+        if layer.include and layer.exclude
+    ]
+
+
 def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter:
     """A copy of ``net`` with only the layers that belong to ``state`` (by default the net's own).
 
@@ -44,11 +53,9 @@ def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter
     filtered.CopyFrom(net)
     filtered.ClearField("layer")
     filtered.state.CopyFrom(state)
+    if problems := rule_problems(net):
+        raise NetError(problems[0][1])
     for layer in net.layer:
-        if layer.include and layer.exclude:
-            raise NetError(
-                f'layer "{layer.name}": give either include rules or exclude rules, not both'
-            )
         rules = layer.include or layer.exclude
         matched = any(rule_matches(state, rule, layer.name) for rule in rules)
         if not rules or matched == bool(layer.include):

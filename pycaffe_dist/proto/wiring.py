@@ -29,7 +29,8 @@ def wiring_problems(net: NetParameter) -> list[tuple[int, str]]:
             ("loss_weight", layer.loss_weight, layer.top),
             ("propagate_down", layer.propagate_down, layer.bottom),
         ):
-            if len(values) not in (0, len(blobs)):
+            unnamed = name == "loss_weight" and not blobs  # tops that the layer makes by itself
+            if len(values) not in (0, len(blobs)) and not unnamed:
                 counts = f"{len(values)} {name} for {len(blobs)} blobs"
                 problems.append((i, f"{who}: {counts}; give none or one for each"))
     return problems

@@ -22,7 +22,7 @@ class GlogFormatter(logging.Formatter):
 def log_to_stderr(level: int = logging.INFO) -> None:
     """Send our log to standard error, once, in glog's format."""
     root = logging.getLogger("pycaffe_dist")
-    if not root.handlers:
+    if not any(isinstance(h.formatter, GlogFormatter) for h in root.handlers):
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(GlogFormatter())
         root.addHandler(handler)

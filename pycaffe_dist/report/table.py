@@ -24,7 +24,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
 def amount(value: float, unit: str = "") -> str:
     """A number in three digits: 12.3 M."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
+        if abs(value) >= 0.9995 * size:  # what would round up to it
             return f"{value / size:.3g} {letter}{unit}"
     return f"{value:.3g} {unit}".rstrip()
 

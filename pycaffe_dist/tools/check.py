@@ -61,7 +61,7 @@ def check_file(path: str | os.PathLike[str], state: NetState | None = None) -> R
 
     Args:
         path: the file.
-        state: the state to check a net in; by default TRAIN and TEST.
+        state: what is added to the net's own state; without a phase both are checked.
 
     Raises:
         PcdError: the file does not parse.
@@ -92,14 +92,16 @@ def _is_solver(text: str) -> bool:
 
 def check_net(file: NetFile, state: NetState | None = None) -> Report:
     """Check a net in one state, or in both phases, of which one has to hold."""
-    if state is not None:
-        return _check_in_state(file, state)
+    asked = state or NetState()
+    phases = (asked.phase,) if asked.HasField("phase") else (TRAIN, TEST)
     reports = {
         Phase.Name(phase): _check_in_state(
-            file, merge_state(phase, file.net.state, NetState(phase=phase))
+            file, merge_state(phase, file.net.state, asked, NetState(phase=phase))
         )
-        for phase in (TRAIN, TEST)
+        for phase in phases
     }
+    if len(phases) == 1:
+        return reports[Phase.Name(asked.phase)]
     usable = [r for r in reports.values() if not r.errors]
     whole = Report([f"net {_quoted(file.net.name)}: {len(file.net.layer)} layers in the file"])
     for phase, report in reports.items():

@@ -97,7 +97,7 @@ def test_usage(pcd, args):
 
 
 @pytest.mark.parametrize(
-    ("verb", "hint"), [("chekc", 'did you mean "check"?'), ("frobnicate", "'frobnicate'\n")]
+    ("verb", "hint"), [("checks", 'did you mean "check"?'), ("frobnicate", "'frobnicate'\n")]
 )
 def test_unknown_verbs(pcd, verb, hint):
     done = pcd(verb, "x")
@@ -145,7 +145,7 @@ def test_check_a_bad_net(pcd, write):
 def test_check_several_files(pcd, write):
     files = [
         write(BAD, "bad.prototxt"),
-        write("layer { nmae: 'x' }", "wrong.prototxt"),
+        write("layer { names: 'x' }", "wrong.prototxt"),
         "none.prototxt",
         write(GOOD, "good.prototxt"),
     ]
@@ -156,7 +156,7 @@ def test_check_several_files(pcd, write):
         "  ok",
     ]
     assert (
-        'wrong.prototxt:1:9: LayerParameter has no field "nmae"; did you mean "name"?'
+        'wrong.prototxt:1:9: LayerParameter has no field "names"; did you mean "name"?'
         in done.stderr
     )
     assert "none.prototxt: cannot be read: No such file or directory" in done.stderr
@@ -283,7 +283,7 @@ def test_upgrade_a_solver(pcd, write, tmp_path):
 @pytest.mark.parametrize(
     ("tool", "text", "code", "said"),
     [
-        ("net_proto_text", "layer { nmae: 1 }", 2, 'did you mean "name"'),
+        ("net_proto_text", "layer { names: 1 }", 2, 'did you mean "name"'),
         ("net_proto_text", None, 2, "in: cannot be read"),
         ("net_proto_binary", "\x00\x01\x02 no protobuf", 2, "in"),
         ("solver_proto_text", "nett: 'x'", 2, 'did you mean "net"'),

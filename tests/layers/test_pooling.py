@@ -186,10 +186,14 @@ def test_known_means():
     )
 
 
-@pytest.mark.parametrize("kernel", [3, 16, 300])
-def test_windows_with_many_taps(kernel):
-    """The number of a tap needs one, two or four bytes."""
-    x = np.random.default_rng(0).integers(0, 9, (2, 2, 40, 330)).astype(float)
+@pytest.mark.parametrize("kernel", [3, 16, 255, 300])
+@pytest.mark.parametrize("last_wins", [False, True])
+def test_windows_with_many_taps(kernel, last_wins):
+    """The number of a tap needs one or two bytes."""
+    shape = (2, 2, 40, 330)
+    x = np.random.default_rng(0).integers(0, 9, shape).astype(float)
+    if last_wins:
+        x = np.arange(x.size, dtype=float).reshape(shape)
     settings = f"kernel_h: {min(kernel, 40)} kernel_w: {kernel} stride: {kernel}"
     run = LayerRun(LayerCase(pool(settings), [x], tops=2))
     y, mask = run.forward()

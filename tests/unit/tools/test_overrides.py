@@ -8,7 +8,7 @@ from pycaffe_dist.tools.overrides import override_net, override_solver
 NET = """
 layer { name: "conv1" type: "Convolution" convolution_param { num_output: 20 kernel_size: 5 } }
 layer { name: "a.b/c" type: "InnerProduct" inner_product_param { num_output: 3 } }
-layer { name: "data" type: "Data" data_param { source: "x" batch_size: 8 } include { phase: TRAIN } }
+layer { name: "data" type: "Data" data_param { source: "x" batch_size: 8 } include { } }
 layer { name: "data" type: "Data" data_param { source: "y" batch_size: 8 } include { phase: TEST } }
 """
 

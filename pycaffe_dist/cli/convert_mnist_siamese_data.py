@@ -1,0 +1,24 @@
+"""Make a database of pairs of MNIST's images: pcd convert_mnist_siamese_data IMAGES LABELS DB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pycaffe_dist.cli._flags import flag, parser
+from pycaffe_dist.data.database import BACKENDS
+from pycaffe_dist.tools.convert_mnist_siamese_data import convert_mnist_siamese_data
+
+
+def main(argv: list[str]) -> int:
+    p = parser("convert_mnist_siamese_data", __doc__)
+    p.add_argument("images", type=Path, metavar="IMAGES", help="idx3 file, gzipped or not")
+    p.add_argument("labels", type=Path, metavar="LABELS", help="idx1 file, gzipped or not")
+    p.add_argument("database", metavar="DB", help="is made")
+    flag(p, "backend", choices=BACKENDS, default="leveldb", help="kind of the database")
+    flag(p, "seed", type=int, metavar="N", help="of the pairs")
+    args = p.parse_intermixed_args(argv)
+    count = convert_mnist_siamese_data(
+        args.images, args.labels, args.database, args.backend, args.seed
+    )
+    print(f"{args.database}: {count:,} pairs")
+    return 0

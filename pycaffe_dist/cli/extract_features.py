@@ -1,0 +1,48 @@
+"""Keep blobs of a net: pcd extract_features WEIGHTS NET BLOB[,BLOB] DB[,DB] BATCHES DB_TYPE [CPU].
+
+pcd extract_features net.caffemodel net.prototxt fc7,prob fc7_lmdb,prob_lmdb 10 lmdb
+
+Under mpirun each rank computes its share of the batches and writes DB_<rank>; the keys are those
+of one rank's run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pycaffe_dist.cli._flags import parser, refuse_gpu
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
+
+# Variables of Open MPI's and of MPICH's mpirun; the work needs no other word between ranks.
+LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+
+
+def main(argv: list[str]) -> int:
+    p = parser("extract_features", __doc__)
+    p.add_argument("weights", metavar="WEIGHTS", help="a .caffemodel, binary or HDF5")
+    p.add_argument("model", metavar="NET", help="a prototxt with its own data layer")
+    p.add_argument("blobs", metavar="BLOB[,BLOB]", help="names of blobs")
+    p.add_argument("databases", metavar="DB[,DB]", help="one for each blob; they are made")
+    p.add_argument("batches", type=int, metavar="BATCHES", help="how many batches")
+    p.add_argument("db_type", choices=DB_TYPES, metavar="DB_TYPE", help=", ".join(DB_TYPES))
+    p.add_argument("mode", nargs="?", choices=("CPU", "GPU"), default="CPU", metavar="CPU|GPU")
+    p.add_argument("device", nargs="?", type=int, default=0, metavar="DEVICE_ID")
+    args = p.parse_args(argv)
+    refuse_gpu(args.mode == "GPU")
+    log_to_stderr()
+    rank, ranks = _rank()
+    blobs, databases = args.blobs.split(","), args.databases.split(",")
+    counts = extract_features(
+        args.weights, args.model, blobs, databases, args.batches, args.db_type, rank, ranks
+    )
+    for path, count in counts.items():
+        print(f"{path}: {count:,} records")
+    return 0
+
+
+def _rank() -> tuple[int, int]:
+    for rank, ranks in LAUNCHERS:
+        if rank in os.environ and ranks in os.environ:
+            return int(os.environ[rank]), int(os.environ[ranks])
+    return 0, 1
