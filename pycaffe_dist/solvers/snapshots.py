@@ -8,12 +8,16 @@ exact.  It is written last: a snapshot that has it is whole.
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
 import re
 import shutil
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -249,6 +253,35 @@ def verify(snapshot: Snapshot) -> None:
         size, crc = facts["files"].get(Path(path).name, (None, None))
         if (os.path.getsize(path), _checksum(path)) != (size, crc):
             raise FileError(f"{path}: is not what was written (size or checksum differ)")
+
+
+@contextmanager
+def only_run(prefix: str) -> Iterator[None]:
+    """Hold a prefix for one run, and clear away what a killed one has left half-written.
+
+    Raises:
+        FileError: another run is writing to the prefix.
+    """
+    folder, base = os.path.split(prefix)
+    path = Path(folder) / f".{base}.lock"
+    try:
+        lock = path.open("w")
+    except OSError as e:
+        raise FileError(f"{prefix}: snapshots cannot be written there: {e.strerror or e}") from e
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as e:
+            raise FileError(
+                f'another run is writing snapshots to "{prefix}". Wait for it, or choose another '
+                "snapshot_prefix."
+            ) from e
+        except OSError:
+            pass  # a file system without locks: nothing can be told
+        for left in Path(folder).glob(f".{glob.escape(base)}_iter_*.tmp"):
+            left.unlink(missing_ok=True)
+        yield
+        path.unlink(missing_ok=True)
 
 
 def remove(snapshot: Snapshot) -> None:

@@ -73,6 +73,8 @@ def train(options: TrainOptions) -> int:
         stack.enter_context(_logging(options))
         log.info("caffe.cpp:197", "Use CPU.")
         param = resolve(options)
+        if param.snapshot or param.snapshot_after_train:
+            stack.enter_context(snapshots.only_run(param.snapshot_prefix))
         solver = Solver(param, Context())
         for net in solver.test_nets:
             share_activations(net, solver.net)

@@ -152,6 +152,21 @@ def test_too_little_space_leaves_nothing(make, monkeypatch):
     assert not list(Path().glob("run_iter_*"))
 
 
+def test_one_run_at_a_time_and_leftovers_go(make, tmp_path):
+    make()
+    left = tmp_path / ".run_iter_7.caffemodel.abc.tmp"
+    other = tmp_path / ".other_iter_7.caffemodel.abc.tmp"
+    left.touch()
+    other.touch()
+    with snapshots.only_run("run"):
+        assert not left.exists()
+        with pytest.raises(FileError, match="another run is writing"), snapshots.only_run("run"):
+            pass
+    with snapshots.only_run("run"):
+        assert other.exists()
+    assert not (tmp_path / ".run.lock").exists()
+
+
 def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
     """SIGKILL while snapshots are written all the time; every time there is one to go on from."""
     make()
