@@ -52,5 +52,5 @@ bench: setup
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -rf data/*/*_lmdb data/*/*_leveldb data/*/download
+	rm -rf data/*/*_lmdb data/*/*_leveldb data/*/download data/lstm data/shapes data/hdf5_classification runs
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -54,6 +54,12 @@ def add(n: NetSpec, name: str, top: Top) -> Top:
     return top
 
 
+def add_all(n: NetSpec, names: Sequence[str], tops: Any) -> None:
+    """The tops of one layer; a single one is no tuple."""
+    for name, top in zip(names, tops if len(names) > 1 else [tops], strict=True):
+        n[name] = top
+
+
 def conv(n: NetSpec, name: str, x: Top, num_output: int, kernel_size: int, /, **more: Any) -> Top:
     usual = {"stride": 1, "pad": 0, "group": 1}
     more = {key: value for key, value in more.items() if key not in usual or value != usual[key]}
@@ -96,8 +102,9 @@ def lenet(n: NetSpec, x: Top, suffix: str = "", *, shared: bool = False) -> Top:
     fill = {"weight_filler": XAVIER, "bias_filler": constant()}
 
     def learned(name: str) -> list[dict[str, Any]]:
-        names = [f"{name}_w", f"{name}_b"] if shared else []
-        return [{"name": names[i], **spec} if shared else spec for i, spec in enumerate(DOUBLE)]
+        if not shared:
+            return DOUBLE
+        return [{"name": f"{name}_{i}", **spec} for i, spec in zip("wb", DOUBLE, strict=True)]
 
     for i, num_output in (1, 20), (2, 50):
         x = conv(n, f"conv{i}{suffix}", x, num_output, 5, param=learned(f"conv{i}"), **fill)
@@ -508,8 +515,7 @@ class Source:
             include=include,
             transform_param={**changes, **self.transform},
         )
-        for name, top in zip(self.tops, tops if len(self.tops) > 1 else [tops], strict=True):
-            n[name] = top
+        add_all(n, self.tops, tops)
         return n.to_proto().layer[0]
 
     def _tops(self, source: str, batch: int, **more: Any) -> Any:
@@ -603,11 +609,7 @@ class Model:
         assert self.source
         n = NetSpec()
         # Stands for both data layers, which have the same tops.
-        inputs = L.DummyData(ntop=len(self.source.tops))
-        for name, top in zip(
-            self.source.tops, inputs if len(self.source.tops) > 1 else [inputs], strict=True
-        ):
-            n[name] = top
+        add_all(n, self.source.tops, L.DummyData(ntop=len(self.source.tops)))
         self.ending(n, self.family(n, n[self.source.tops[0]]))
         return NetParameter(name=self.name, layer=[*self.data_layers(), *n.to_proto().layer[1:]])
 

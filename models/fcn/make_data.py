@@ -48,7 +48,7 @@ def scene(rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     image[:] = rng.uniform(size=(3, 1, 1))
     for _ in range(rng.randint(1, SHAPES + 1)):
         kind = rng.randint(1, 4)
-        radius = rng.uniform(6, 12)
+        radius = rng.uniform(9, 15)
         inside = shape(kind, radius, *rng.uniform(radius, SIDE - radius, size=2))
         image[:, inside] = rng.uniform(size=(3, 1))
         label[inside] = kind

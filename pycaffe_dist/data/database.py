@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing
-from typing import Any
-
-import lmdb
 
 from pycaffe_dist.data.leveldb_writer import new_leveldb
-from pycaffe_dist.data.lmdb_writer import Record, count_records, new_lmdb
+from pycaffe_dist.data.lmdb_source import LMDBSource
+from pycaffe_dist.data.lmdb_writer import Record, count_records, new_lmdb, put_all
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.optional import require
 
@@ -25,11 +23,8 @@ def new_database(path: str | os.PathLike[str], backend: str) -> AbstractContextM
 
 def write_database(path: str | os.PathLike[str], backend: str, records: Iterable[Record]) -> int:
     """Write a new database and return its number of records."""
-    count = 0
     with new_database(path, backend) as put:
-        for count, record in enumerate(records, 1):  # noqa: B007
-            put(*record)
-    return count
+        return put_all(put, records)
 
 
 def kind_of(path: str, backend: str | None = None) -> str:
@@ -59,38 +54,36 @@ def size_of(path: str, kind: str) -> int | None:
     Raises:
         FileError: an LMDB that cannot be read, or is cut short.
     """
-    return count_records(path) if kind == "lmdb" and os.path.isdir(path) else None
+    return count_records(path) if kind == "lmdb" else None
 
 
 def records_of(path: str, kind: str) -> Iterator[Record]:
     """Every record once, in the order of the keys.
 
     Raises:
-        FileError: the database cannot be read, or not to its end.
+        FileError: the database is empty, or cannot be read, or not to its end.
     """
+    return _lmdb_records(path) if kind == "lmdb" else _leveldb_records(path)
+
+
+def _lmdb_records(path: str) -> Iterator[Record]:
+    with closing(LMDBSource(path)) as source:
+        while not source.restarts:
+            yield source.read()
+
+
+def _leveldb_records(path: str) -> Iterator[Record]:
+    """Unlike a training net, which is in a hurry, this looks at the checksums."""
+    plyvel = require("plyvel", "leveldb", "Reading a LevelDB")
     last = None
-    failures: tuple[Any, ...] = (lmdb.Error,)
-    if kind == "leveldb":
-        plyvel = require("plyvel", "leveldb", "Reading a LevelDB")
-        failures = (plyvel.Error,)
     try:
-        for key, value in _lmdb(path) if kind == "lmdb" else _leveldb(plyvel, path):
-            yield key, value
-            last = key
-    except failures as e:
-        text = " ".join(a.decode(errors="replace") if isinstance(a, bytes) else a for a in e.args)
+        with closing(plyvel.DB(path, create_if_missing=False)) as database:
+            for key, value in database.iterator(verify_checksums=True):
+                yield key, value
+                last = key
+    except plyvel.Error as e:
+        text = b" ".join(e.args).decode(errors="replace")
         where = f"cannot be read beyond the record {last!r}" if last else "cannot be read"
         raise FileError(f"{path}: {where}: {text}") from e
-
-
-def _lmdb(path: str) -> Iterator[Record]:
-    size_of(path, "lmdb")  # reading behind the end of a file that was cut would kill the process
-    with lmdb.open(
-        path, subdir=os.path.isdir(path), readonly=True, lock=False, create=False
-    ) as env, env.begin() as transaction:
-        yield from transaction.cursor()
-
-
-def _leveldb(plyvel: Any, path: str) -> Iterator[Record]:
-    with closing(plyvel.DB(path, create_if_missing=False)) as database:
-        yield from database.iterator(verify_checksums=True)
+    if last is None:
+        raise FileError(f"{path}: the database is empty")

@@ -10,14 +10,14 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
 
 
-def parse_datum(value: bytes) -> Datum:
+def parse_datum(value: bytes | memoryview) -> Datum:
     """The record's message.
 
     Raises:
         ValueError: the bytes are something else.
     """
     try:
-        return Datum.FromString(value)
+        return Datum.FromString(value)  # type: ignore[arg-type]
     except DecodeError as e:
         raise ValueError(f"is not a Datum: {e}") from e
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 RAW_MAX = 0xFFFFFFFF
 
@@ -32,3 +33,14 @@ def _stream(rng: np.random.RandomState, count: int) -> Iterator[int]:
     yield from rng.randint(0, RAW_MAX + 1, size=max(count, 0), dtype=np.uint32).tolist()
     while True:
         yield raw(rng)
+
+
+def state_of(rng: np.random.RandomState) -> NDArray[np.uint32]:
+    """Where a generator's raw stream stands: 624 words and the place among them."""
+    _, words, place, *_ = rng.get_state(legacy=True)
+    return np.append(words, np.uint32(place)).astype(np.uint32)
+
+
+def set_state(rng: np.random.RandomState, state: NDArray[np.uint32]) -> None:
+    """Go on from what ``state_of`` gave."""
+    rng.set_state(("MT19937", state[:-1], int(state[-1]), 0, 0.0))

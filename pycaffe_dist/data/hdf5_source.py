@@ -9,6 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from pycaffe_dist.data import draws
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
@@ -51,6 +52,30 @@ class HDF5Source:
             filled += len(rows)
             step = (len(rows) - 1) * ranks + 1 + (behind if filled == count else ranks - 1)
             self._skip(step)
+
+    def position(self) -> dict[str, Any]:
+        """Where the next row is; the same on all ranks."""
+        position: dict[str, Any] = {"file": self._place, "row": self._row}
+        if self._rng:
+            position["files"] = np.array(self._file_order)
+            position["rows"] = self._order.copy()
+            position["rng"] = draws.state_of(self._rng)
+        return position
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        """Go on from what ``position`` gave."""
+        if self._rng and "rng" in position:
+            self._file_order = position["files"].tolist()
+        if position["file"] >= len(self.files) or len(self._file_order) != len(self.files):
+            raise FileError("the snapshot was made with another list of HDF5 files")
+        self._place = position["file"]
+        self._load()
+        if self._rng and "rng" in position:
+            self._order = position["rows"].copy()
+            draws.set_state(self._rng, position["rng"])
+        self._row = position["row"]
+        if self._row >= len(self._order) or len(self._order) != len(self._arrays[0]):
+            raise FileError("the snapshot was made with HDF5 files of other lengths")
 
     def _skip(self, rows: int) -> None:
         self._row += rows

@@ -59,7 +59,7 @@ def decode(encoded: bytes, color: Color) -> Pixels:
     eight = _upper_bits(image) if image.mode.startswith("I") else image
     if color is Color.GRAY:
         return _gray(eight, image.format)
-    return _blue_first(eight.convert("RGB"))
+    return _blue_first(eight, "RGB")
 
 
 def _gray(image: Image.Image, file_format: str | None) -> Pixels:
@@ -83,13 +83,15 @@ def _native(image: Image.Image) -> Pixels:
     if image.mode in ("1", "L"):
         return np.asarray(image.convert("L"))[:, :, None]
     alpha = image.mode in ("LA", "RGBA", "PA") or "transparency" in image.info
-    return _blue_first(image.convert("RGBA" if alpha else "RGB"))
+    return _blue_first(image, "RGBA" if alpha else "RGB")
 
 
-def _blue_first(image: Image.Image) -> Pixels:
-    pixels = np.array(image)
-    pixels[:, :, :3] = pixels[:, :, 2::-1].copy()
-    return pixels
+def _blue_first(image: Image.Image, mode: str) -> Pixels:
+    """A plane after the other in memory, as a net takes them."""
+    if image.mode != mode:
+        image = image.convert(mode)
+    planes = bytearray().join(image.tobytes("raw", band) for band in "BGRA"[: len(mode)])
+    return np.frombuffer(planes, np.uint8).reshape(len(mode), *image.size[::-1]).transpose(1, 2, 0)
 
 
 # -- resizing --------------------------------------------------------------------------------------

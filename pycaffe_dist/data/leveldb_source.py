@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from weakref import WeakValueDictionary
 
-from pycaffe_dist.data.source import Source
+from pycaffe_dist.data.source import Buffer, Source
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.optional import require
 
@@ -21,11 +21,21 @@ class LevelDBSource(Source):
         self._iterator.seek_to_first()
         return bool(self._iterator.valid())
 
+    def _last(self) -> None:
+        self._iterator.seek_to_last()
+
     def _next(self) -> bool:
         self._iterator.next()
         return bool(self._iterator.valid())
 
-    def _record(self) -> tuple[bytes, bytes]:
+    def _go(self, key: bytes) -> bool:
+        self._iterator.seek(key)
+        return bool(self._iterator.valid())
+
+    def _key(self) -> bytes:
+        return bytes(self._iterator.key())
+
+    def _record(self) -> tuple[bytes, Buffer]:
         key, value = self._iterator.item()
         return key, value
 

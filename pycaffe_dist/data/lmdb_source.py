@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 import lmdb
 
-from pycaffe_dist.data.source import Source
+from pycaffe_dist.data.source import Buffer, Source
 from pycaffe_dist.errors import FileError
 
 # A process may open a database once only; a net's phases often read the same one.
@@ -18,19 +18,34 @@ class LMDBSource(Source):
     """The unnamed database of an LMDB environment."""
 
     def _open(self) -> None:
-        self._environment = _environment(self.path)
-        self._transaction = self._environment.begin()
+        self._environment = open_environment(self.path)
+        self._transaction = self._environment.begin(buffers=True)
         self._cursor = self._transaction.cursor()
 
     def _first(self) -> bool:
         return bool(self._cursor.first())
 
-    def _next(self) -> bool:
-        return bool(self._cursor.next())
+    def _last(self) -> None:
+        self._cursor.last()
 
-    def _record(self) -> tuple[bytes, bytes]:
+    def _next(self) -> bool:
+        try:
+            return bool(self._cursor.next())
+        except lmdb.Error as e:
+            raise FileError(f"{self.path}: is damaged behind record {self._at}: {e}") from e
+
+    def _go(self, key: bytes) -> bool:
+        return bool(self._cursor.set_range(key))
+
+    def _key(self) -> bytes:
+        return bytes(self._cursor.key())
+
+    def _record(self) -> tuple[bytes, Buffer]:
         key, value = self._cursor.item()
-        return key, value
+        return bytes(key), value
+
+    def _count_records(self) -> int:
+        return int(self._environment.stat()["entries"])
 
     def close(self) -> None:
         """Give the position up; the environment is closed with its last reader."""
@@ -39,15 +54,25 @@ class LMDBSource(Source):
         del self._environment
 
 
-def _environment(path: str) -> lmdb.Environment:
+def open_environment(path: str) -> lmdb.Environment:
+    """The environment at ``path`` for reading, the same for all who ask; do not close it.
+
+    Raises:
+        FileError: there is no database, or its file is cut short.
+    """
     known = os.path.realpath(path)
     environment = _environments.get(known)
     if environment is None:
+        folder = os.path.isdir(known)
         try:
-            environment = lmdb.open(
-                known, subdir=os.path.isdir(known), readonly=True, lock=False, create=False
-            )
-        except lmdb.Error as e:
+            environment = lmdb.open(known, subdir=folder, readonly=True, lock=False, create=False)
+            size = os.path.getsize(os.path.join(known, "data.mdb") if folder else known)
+        except (lmdb.Error, OSError) as e:
             raise FileError(f"{path}: is not a readable LMDB: {e}") from e
+        needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
+        if size < needed:  # reading there would end the process
+            raise FileError(
+                f"{path}: data.mdb is cut short: {size} bytes, expected {needed}. Make it again."
+            )
         _environments[known] = environment
     return environment

@@ -12,6 +12,7 @@ import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.new_folder import new_folder
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto import caffe_pb2
@@ -86,10 +87,16 @@ def write_lmdb(
     path: str | os.PathLike[str], records: Iterable[Record], *, replace: bool = False
 ) -> int:
     """Write a database as :func:`new_lmdb` does and return its number of records."""
-    count = 0
     with new_lmdb(path, replace=replace) as put:
-        for count, record in enumerate(records, 1):  # noqa: B007
-            put(*record)
+        return put_all(put, records)
+
+
+def put_all(put: Callable[[bytes, bytes], None], records: Iterable[Record]) -> int:
+    """Put records into a new database and return their number."""
+    count = 0
+    for key, value in records:
+        put(key, value)
+        count += 1
     return count
 
 
@@ -99,18 +106,7 @@ def count_records(path: str | os.PathLike[str]) -> int:
     Raises:
         FileError: there is no database, or its file is cut short.
     """
-    try:
-        with lmdb.open(os.fspath(path), readonly=True, lock=False, create=False) as env:
-            stat = env.stat()
-            needed = (env.info()["last_pgno"] + 1) * stat["psize"]
-        size = (Path(path) / "data.mdb").stat().st_size
-    except (OSError, lmdb.Error) as e:
-        raise FileError(f"{path}: is not a readable LMDB: {e}") from e
-    if size < needed:
-        raise FileError(
-            f"{path}: data.mdb is cut short: {size} bytes, expected {needed}. Make it again."
-        )
-    return int(stat["entries"])
+    return int(open_environment(os.fspath(path)).stat()["entries"])
 
 
 def _check_complete(path: Path, expected: int) -> None:

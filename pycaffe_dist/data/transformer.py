@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from pycaffe_dist.data.draws import raw
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from pycaffe_dist.data.draws import RAW_MAX
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.memory import Array
@@ -13,6 +17,11 @@ from pycaffe_dist.proto.weights import read_binaryproto
 from pycaffe_dist.rng import child
 
 Shape = tuple[int, int, int]  # channels, height, width
+Draws = NDArray[np.uint32]  # (images, numbers for each)
+Places = NDArray[np.uint32]
+
+CACHED = 1 << 18  # bytes of floats that are worked on together, so that they stay near
+FEW = 4  # images, fewer of which are better taken one by one
 
 
 class Transformer:
@@ -34,6 +43,9 @@ class Transformer:
             self.mean = read_mean(param.mean_file)
         elif param.mean_value:
             self.mean = np.array(param.mean_value, np.float32).reshape(-1, 1, 1)
+        self.means: Array | None = None  # of a mean image: as it is, and mirrored
+        if param.HasField("mean_file") and self.mean is not None:
+            self.means = np.stack([self.mean, self.mean[:, :, ::-1]])
         self.rng: np.random.RandomState | None = None
 
     def init_rand(self) -> None:
@@ -41,42 +53,88 @@ class Transformer:
         if self.param.mirror or self.random_crop:
             self.rng = child()
 
+    def draws(self, count: int) -> Draws:
+        """The raw numbers for so many images: for each mirror, row, column, as far as needed."""
+        width = int(self.param.mirror) + 2 * self.random_crop
+        if not width:
+            return np.empty((count, 0), np.uint32)
+        assert self.rng is not None, "init_rand was not called"
+        return self.rng.randint(0, RAW_MAX + 1, size=(count, width), dtype=np.uint32)
+
     def transform(self, image: Array, out: Array) -> None:
         """From an image (channels, height, width) to ``out``, of the shape that output_shape says.
 
         Raises:
             NetError: the image does not fit the output, or the mean does not fit the image.
         """
-        # The order of the draws is Caffe's: mirror, row, column.
-        mirrored = self.param.mirror and self._rand(2) == 1
-        shape = output_shape(self.param, image.shape)
-        if shape != out.shape:
+        draws = self.draws(1)
+        self.check(image.shape, out.shape)
+        self.apply([image], draws, out[None])
+
+    def check(self, shape: tuple[int, ...], out: tuple[int, ...]) -> None:
+        """Raise a NetError unless an image of ``shape`` gives one of the shape ``out``."""
+        found = output_shape(self.param, shape)
+        if found != out:
             raise NetError(
-                f"an image of the shape {image.shape} gives {shape}, the batch takes {out.shape}; "
+                f"an image of the shape {shape} gives {found}, the batch takes {out}; "
                 "make them all the same size, or give a crop_size"
             )
-        self._check_mean(image.shape)
-        mean = self.mean
-        if self.crop:
-            spare = image.shape[1] - self.crop, image.shape[2] - self.crop
-            if self.random_crop:
-                top, left = self._rand(spare[0] + 1), self._rand(spare[1] + 1)
-            else:
-                top, left = spare[0] // 2, spare[1] // 2
-            window = np.s_[:, top : top + self.crop, left : left + self.crop]
-            image = image[window]
-            if mean is not None and self.param.HasField("mean_file"):
-                mean = mean[window]
-        target = out[:, :, ::-1] if mirrored else out
-        target[...] = image
-        if mean is not None:
-            target -= mean
+        self._check_mean(shape)
+
+    def apply(self, images: Sequence[Array], draws: Draws, out: Array) -> None:
+        """Images that were checked, each by its own draws, to ``out``; may run in any thread."""
+        first = images[0]
+        small = out[0].nbytes * FEW <= CACHED and first.dtype == np.uint8
+        step = CACHED // out[0].nbytes if small else 1
+        alike = small and all(i.shape == first.shape and i.dtype == np.uint8 for i in images)
+        if not alike:
+            for image, own, target in zip(images, draws, out, strict=True):
+                self._apply_one(image, own, target)
+            return
+        for begin in range(0, len(images), step):
+            part = slice(begin, begin + step)
+            self._apply_alike(np.stack(images[part]), draws[part], out[part])
+
+    # A mirrored image is mirrored first, and its crop and its mean with it: so the long loops run
+    # over memory in order.
+
+    def _apply_one(self, image: Array, draws: Draws, out: Array) -> None:
+        mirrored, top, left = (int(n[0]) for n in self._places(image.shape, draws[None]))
+        if mirrored:
+            image = mirror(image)
+        window = np.s_[:, top : top + out.shape[1], left : left + out.shape[2]]
+        out[...] = image[window]
+        if self.means is not None:
+            out -= self.means[mirrored][window]
+        elif self.mean is not None:
+            out -= self.mean
         if self.scale != 1:
             out *= self.scale
 
-    def _rand(self, n: int) -> int:
-        assert self.rng is not None, "init_rand was not called"
-        return raw(self.rng) % n
+    def _apply_alike(self, images: Array, draws: Draws, out: Array) -> None:
+        mirrored, tops, lefts = self._places(images.shape[1:], draws)
+        which = np.flatnonzero(mirrored)
+        images[which] = images[which, :, :, ::-1]
+        size = out.shape[2:]
+        every = np.arange(len(images))
+        out[...] = windows(images, size)[every, :, tops, lefts]
+        if self.means is not None:
+            out -= windows(self.means, size)[mirrored, :, tops, lefts]
+        elif self.mean is not None:
+            out -= self.mean
+        if self.scale != 1:
+            out *= self.scale
+
+    def _places(self, shape: tuple[int, ...], draws: Draws) -> tuple[Places, Places, Places]:
+        """For each image whether it is mirrored, and where its crop begins in what it is then."""
+        count = len(draws)
+        mirrored = draws[:, 0] % 2 if self.param.mirror else np.zeros(count, np.uint32)
+        spare = [extent - (self.crop or extent) for extent in shape[1:]]
+        if self.random_crop:
+            tops, lefts = (draws[:, n - 2] % (spare[n] + 1) for n in (0, 1))
+        else:
+            tops, lefts = (np.full(count, n // 2, np.uint32) for n in spare)
+        return mirrored, tops, np.where(mirrored, spare[1] - lefts, lefts)
 
     def _check_mean(self, shape: tuple[int, ...]) -> None:
         if self.mean is None:
@@ -89,6 +147,20 @@ class Transformer:
                 )
         elif len(self.mean) not in (1, shape[0]):
             raise NetError(f"{len(self.mean)} mean_value for {shape[0]} channels; give 1 or all")
+
+
+def mirror(image: Array) -> Array:
+    """An image (channels, height, width) with its columns turned round."""
+    if image.dtype != np.uint8 or not image.flags.c_contiguous or image.size % 8:
+        return image[:, :, ::-1]
+    # All bytes turned round, eight at a time; then channels and rows turned back.
+    turned = image.reshape(-1).view(np.uint64)[::-1].byteswap().view(np.uint8)
+    return turned.reshape(image.shape)[::-1, ::-1]
+
+
+def windows(images: Array, size: tuple[int, ...]) -> Array:
+    """[n, :, top, left] is the part of image n that begins there, without a copy."""
+    return sliding_window_view(images, size, axis=(2, 3))
 
 
 def output_shape(param: TransformationParameter, shape: tuple[int, ...]) -> Shape:

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
-from pycaffe_dist.blob import Blob, Flags, Views
-from pycaffe_dist.data.transformer import Shape, Transformer, output_shape
+import numpy as np
+
+from pycaffe_dist import caffe_log
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.data import draws, prefetch
+from pycaffe_dist.data.prefetch import Batch, Prefetcher
+from pycaffe_dist.data.transformer import CACHED, Draws, Shape, Transformer, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Arity, Layer
 from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import draw
+
+log = logging.getLogger(__name__)
+
+MOST_BAD = 1000  # records that may be skipped for one batch
+
+
+class BadRecord(NetError):
+    """A record that cannot be decoded."""
+
+
+@dataclass
+class Job:
+    """A batch in the making: what goes where.
+
+    ``items`` are what ``take`` gave for each place, ``ready`` has what is decoded already, ``bad``
+    collects places whose item cannot be decoded.
+    """
+
+    items: list[Any]
+    draws: Draws
+    out: Array
+    labels: Array
+    ready: dict[int, tuple[Array, int]] = field(default_factory=dict)
+    bad: list[tuple[int, BadRecord]] = field(default_factory=list)
 
 
 class BaseData(Layer):
     """Batches of images (batch, channels, height, width) and labels (batch,).
 
-    A subclass says how large a batch is, opens its files and fills batches; it raises plain errors,
-    to which the layer's name is added here.  A dry net opens nothing that it can do without.
+    A subclass says how large a batch is, opens its files, takes records in order and decodes them;
+    it raises plain errors, to which the layer's name is added here.  ``take`` runs in one thread,
+    ``decode`` in several.  A dry net opens nothing that it can do without.
     """
 
     bottoms = 0
     tops: Arity = 2
+
+    # -- what a subclass writes --------------------------------------------------------------
 
     def batch_size(self) -> int:
         raise NotImplementedError
@@ -34,13 +71,41 @@ class BaseData(Layer):
         """The same from the settings, as far as they tell."""
         raise NotImplementedError
 
-    def next_image(self) -> tuple[str, Array, int]:
-        """What to call it in errors, an image (channels, height, width), its label."""
+    def take(self, place: int) -> Any:
+        """The next record, for a place in the batch."""
         raise NotImplementedError
+
+    def decode(self, item: Any) -> tuple[Array, int]:
+        """The image (channels, height, width) and the label of what was taken.
+
+        Raises:
+            BadRecord: there is none in it.
+        """
+        raise NotImplementedError
+
+    def describe(self, item: Any) -> str:
+        """What to call it in errors."""
+        raise NotImplementedError
+
+    def position(self) -> dict[str, Any]:
+        """Where ``take`` stands; what is random about it in arrays."""
+        raise NotImplementedError
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        """Take from a position on; what is not in it stays."""
+        raise NotImplementedError
+
+    def restarts(self) -> int:
+        """How often the source has been read to its end."""
+        return 0
+
+    # -- starting ----------------------------------------------------------------------------
 
     def setup(self, bottom: Views, top: Views) -> None:
         size = self.batch_size()
         self.check(size > 0, "batch_size must be positive")
+        self.prefetcher: Prefetcher | None = None
+        self.bad_records = 0  # skipped so far
         with naming(self):
             shape = self.guess_shape() if self.context.dry else self._start()
         top[0].reshape(size, *shape)
@@ -54,31 +119,154 @@ class BaseData(Layer):
         shape = self.open()
         self.transformer.init_rand()
         draw()
+        self._unthreaded = Batch.of_type(self.dtype)
+        self._used = self._state()
+        self._restarts = self.restarts()
         return shape
 
     def reshape(self, bottom: Views, top: Views) -> None:
         pass
 
+    # -- batches -----------------------------------------------------------------------------
+
     def forward(self, bottom: Views, top: Views) -> None:
         with naming(self):
-            self.load_batch(top[0].blob, top[1].blob if len(top) > 1 else None)
+            batch = self._next_batch()
+        for view, blob in zip(top, (batch.data, batch.labels), strict=False):
+            view.reshape(*blob.shape)
+            view.share_data(blob)
+        self._used = batch.state
+        self.bad_records += len(batch.skipped)
+        for message in batch.skipped:
+            caffe_log.warning("base_data_layer.cpp", "Skipping a bad record: %s", message)
+        for _ in range(self._restarts, batch.restarts):
+            log.info("Restarting data prefetching from start.")
+        self._restarts = batch.restarts
 
-    def load_batch(self, data: Blob, labels: Blob | None) -> None:
-        """Fill the blobs with the next batch; its first image decides the shape of all."""
+    def _next_batch(self) -> Batch:
+        if self.prefetcher and self.prefetcher.process != os.getpid():
+            self.prefetcher.abandon()
+            self._go_back()
+        if not prefetch.data_threads() and not self.prefetcher:
+            self.load_batch(self._unthreaded)
+            return self._unthreaded
+        if not self.prefetcher:
+            depth = max(1, self.layer_param.data_param.prefetch)
+            self.prefetcher = Prefetcher(self.load_batch, self.dtype, depth)
+        try:
+            batch = self.prefetcher.next()
+        except Exception:
+            self._go_back()
+            raise
+        if self.phase == TRAIN:
+            self.prefetcher.tell_starvation()
+        return batch
+
+    def starvation(self) -> float:
+        """The share of the time that the net waited for its batches."""
+        return self.prefetcher.starvation() if self.prefetcher else 0.0
+
+    def load_batch(self, batch: Batch) -> None:
+        """Fill a batch; its first image decides the shape of all.  Runs in the thread."""
         size = self.batch_size()
-        found = []
-        for i in range(size):
-            name, image, label = self.next_image()
+        batch.skipped = []
+        items = [self.take(i) for i in range(size)]
+        ready, shape = self.begin(items, batch)
+        batch.data.reshape(size, *shape)
+        batch.labels.reshape(size)
+        numbers = self.transformer.draws(size)
+        job = Job(items, numbers, batch.data.data, batch.labels.data, ready)
+        step = max(1, CACHED // max(1, job.out[0].nbytes))
+        parts = [range(i, min(i + step, size)) for i in range(0, size, step)]
+        while parts:
+            prefetch.share_out(lambda part: self.fill(job, part), parts, prefetch.data_threads())
+            parts = [range(place, place + 1) for place in self._replace_bad(job, batch)]
+        batch.state = self._state()
+        batch.restarts = self.restarts()
+
+    def begin(self, items: list[Any], batch: Batch) -> tuple[dict[int, tuple[Array, int]], Shape]:
+        """What is decoded to know the shape of the batch's images, and the shape."""
+        while True:
             try:
-                if i == 0:
-                    data.reshape(size, *output_shape(self.transformer.param, image.shape))
-                self.transformer.transform(image, data.data[i])
-            except NetError as e:
-                raise NetError(f"{name}: {e}") from e
-            found.append(label)
-        if labels is not None:
-            labels.reshape(size)
-            labels.data[...] = found
+                image, label = self.decode(items[0])
+                break
+            except BadRecord as e:
+                items[0] = self._instead(0, e, batch)
+        try:
+            return {0: (image, label)}, output_shape(self.transformer.param, image.shape)
+        except NetError as e:
+            raise NetError(f"{self.describe(items[0])}: {e}") from e
+
+    def fill(self, job: Job, places: range) -> None:
+        """Decode and transform what goes to some places.  Runs in several threads."""
+        images: dict[int, Array] = {}
+        checked = None
+        for i in places:
+            try:
+                image, label = job.ready.get(i) or self.decode(job.items[i])
+            except BadRecord as e:
+                job.bad.append((i, e))
+                continue
+            if image.shape != checked:
+                try:
+                    self.transformer.check(image.shape, job.out.shape[1:])
+                except NetError as e:
+                    raise NetError(f"{self.describe(job.items[i])}: {e}") from e
+                checked = image.shape
+            images[i], job.labels[i] = image, label
+        if len(images) == len(places):
+            part = slice(places.start, places.stop)
+            self.transformer.apply(list(images.values()), job.draws[part], job.out[part])
+        else:
+            for i, image in images.items():
+                self.transformer.apply([image], job.draws[i : i + 1], job.out[i : i + 1])
+
+    def _replace_bad(self, job: Job, batch: Batch) -> list[int]:
+        """Take other records for the places of bad ones."""
+        bad = sorted(job.bad, key=lambda entry: entry[0])
+        job.bad.clear()
+        for place, error in bad:
+            job.items[place] = self._instead(place, error, batch)
+        return [place for place, _ in bad]
+
+    def _instead(self, place: int, error: BadRecord, batch: Batch) -> Any:
+        if not prefetch.settings.skip_bad_records:
+            raise error
+        batch.skipped.append(str(error))
+        if len(batch.skipped) > MOST_BAD:
+            raise NetError(f"{MOST_BAD} bad records were skipped for one batch; the last: {error}")
+        return self.take(place)
+
+    # -- where it stands ---------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, Any]:
+        """Behind the last batch that was used, however many were made ahead."""
+        return {} if self.context.dry else self._used
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        if self.prefetcher:
+            self.prefetcher.close()
+        if state.get("rank", self.context.rank) != self.context.rank:
+            # Another rank's: it tells how far all have come, but the random numbers are its own.
+            state = {k: v for k, v in state.items() if not isinstance(v, np.ndarray)}
+        self._used = state
+        with naming(self):
+            self._go_back()
+        self._used = self._state()
+
+    def _state(self) -> dict[str, Any]:
+        state = {"rank": self.context.rank, **self.position()}
+        if self.transformer.rng:
+            state["transformer"] = draws.state_of(self.transformer.rng)
+        return state
+
+    def _go_back(self) -> None:
+        """To behind the batch that was used last; without a thread."""
+        self.prefetcher = None
+        self.go_to(self._used)
+        if self.transformer.rng and "transformer" in self._used:
+            draws.set_state(self.transformer.rng, self._used["transformer"])
+        self._restarts = self.restarts()
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         pass

@@ -134,7 +134,7 @@ class BaseConvolution(Layer):
                 yield images, slice(None), self._by_group(pixels[0])
                 continue
             seen = self.xp.moveaxis(self.windows.view(self.xp, pixels), 0, 1 + axes)
-            for rows in self._rows(len(pixels)):
+            for rows in self._rows():
                 part = seen[(..., rows, *[slice(None)] * (axes - 1))]
                 columns = scratch(self.xp, "columns", part.shape, self.dtype)
                 columns[...] = part
@@ -144,7 +144,7 @@ class BaseConvolution(Layer):
         axes = len(self.windows.out)
         # With one channel a group (depthwise) the product has nothing to sum over.
         product = self.xp.matmul if self.out_channels > self.group else self.xp.multiply
-        for rows in self._rows(len(pixels)):
+        for rows in self._rows():
             factor = self._fold(out[:, :, rows])
             sizes = (rows.stop - rows.start, *self.windows.out[1:])
             shape = (self.image_channels, *self.windows.kernel, len(pixels), *sizes)
@@ -163,11 +163,11 @@ class BaseConvolution(Layer):
             several = max(several, VALUES // values)
         return pieces(self.images, min(several, self._fitting() // values))
 
-    def _rows(self, images: int) -> Iterator[slice]:
+    def _rows(self) -> Iterator[slice]:
         """Rows of windows whose columns fit the work space together."""
         rows = self.windows.out[0]
         values = self._column_values() * prod(self.windows.out[1:])
-        return pieces(rows, rows if images > 1 else self._fitting() // values)
+        return pieces(rows, self._fitting() // values)
 
     def _column_values(self) -> int:
         return self.image_channels * prod(self.windows.kernel)

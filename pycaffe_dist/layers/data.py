@@ -4,37 +4,49 @@ from __future__ import annotations
 
 import logging
 from contextlib import closing, suppress
+from typing import Any
 
+from pycaffe_dist.blob import Views
+from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 from pycaffe_dist.data.image import Color
-from pycaffe_dist.data.source import Source, open_source
+from pycaffe_dist.data.shards import Records, shard_of
+from pycaffe_dist.data.source import Buffer, Source, open_source
 from pycaffe_dist.data.transformer import Shape, encoded_color, output_shape
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.layers.base_data import BadRecord, BaseData
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 
 log = logging.getLogger(__name__)
+
+Record = tuple[bytes, Buffer]  # key and value
 
 
 @register("Data")
 class Data(BaseData):
     """The records of an LMDB or LevelDB in the order of their keys, round and round.
 
-    In training record i is for rank i mod ranks.  With one top there are no labels.
+    In training record i is for rank i mod ranks; with ``shared_file_system: false`` rank k reads
+    all of ``<source>_k`` instead, if it is there.  With one top there are no labels.
     """
 
     tops = (1, 2)
-    told = False  # that force_color or force_gray does nothing here
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        self.untold = ["force_color and force_gray only for encoded datum"]
+        super().setup(bottom, top)
 
     def batch_size(self) -> int:
         return self.layer_param.data_param.batch_size
 
     def open(self) -> Shape:
-        self.source = self._source()
-        self.offset = 0
-        self.ranks = self.context.ranks if self.phase == TRAIN else 1
+        rank, ranks = (self.context.rank, self.context.ranks) if self.phase == TRAIN else (0, 1)
+        if self._shard():
+            rank, ranks = 0, 1
+        seed = prefetch.settings.shuffle_seed if self.phase == TRAIN else None
+        self.records = Records(self._source(), rank, ranks, seed)
         return self._first_shape()
 
     def guess_shape(self) -> Shape:
@@ -49,34 +61,58 @@ class Data(BaseData):
         channels = 1 if p.force_gray else len(p.mean_value) if len(p.mean_value) > 1 else 3
         return channels, p.crop_size, p.crop_size
 
-    def next_image(self) -> tuple[str, Array, int]:
-        while self.ranks > 1 and self.offset % self.ranks != self.context.rank:
-            self.source.skip()
-            self.offset += 1
-        record = self.source.read()
-        self.offset += 1
-        return self._decode(self.source, *record)
+    def take(self, place: int) -> Record:
+        return self.records.view()
 
-    def _source(self) -> Source:
-        p = self.layer_param.data_param
-        return open_source(p.source, p.backend)
-
-    def _first_shape(self) -> Shape:
-        with closing(self._source()) as source:
-            name, image, _ = self._decode(source, *source.read())
-        try:
-            return output_shape(self.layer_param.transform_param, image.shape)
-        except NetError as e:
-            raise NetError(f"{name}: {e}") from e
-
-    def _decode(self, source: Source, key: bytes, value: bytes) -> tuple[str, Array, int]:
-        name = f"{source.path}: record {key!r}"
+    def decode(self, item: Record) -> tuple[Array, int]:
         color = encoded_color(self.layer_param.transform_param)
         try:
-            datum = parse_datum(value)
-            if color is not Color.NATIVE and not datum.encoded and not self.told:
-                log.error("force_color and force_gray only for encoded datum")
-                self.told = True
-            return name, datum_pixels(datum, color), datum.label
+            datum = parse_datum(item[1])
+            if color is not Color.NATIVE and not datum.encoded:
+                with suppress(IndexError):
+                    log.error(self.untold.pop())
+            return datum_pixels(datum, color), datum.label
         except ValueError as e:
-            raise NetError(f"{name}: {e}") from e
+            raise BadRecord(f"{self.describe(item)}: {e}") from e
+
+    def describe(self, item: Record) -> str:
+        return f"{self._path()}: record {item[0]!r}"
+
+    def position(self) -> dict[str, Any]:
+        at: dict[str, Any] = {"records": self.records.position}
+        if self.records.seed is not None:
+            at["shuffle_seed"] = self.records.seed
+        return at
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        if self.records.seed is not None:
+            self.records.seed = position.get("shuffle_seed", self.records.seed)
+        self.records.position = position.get("records", self.records.position)
+
+    def restarts(self) -> int:
+        return self.records.restarts
+
+    def _shard(self) -> str | None:
+        p = self.layer_param.data_param
+        shared = p.shared_file_system if p.HasField("shared_file_system") else None
+        return shard_of(p.source, shared, self.context.rank, self.context.ranks)
+
+    def _path(self) -> str:
+        return self._shard() or self.layer_param.data_param.source
+
+    def _source(self) -> Source:
+        return open_source(self._path(), self.layer_param.data_param.backend)
+
+    def _first_shape(self) -> Shape:
+        """Of the first record, or where bad ones are skipped of the first good one."""
+        with closing(self._source()) as source:
+            while True:
+                item = source.read()
+                try:
+                    image, _ = self.decode(item)
+                    return output_shape(self.layer_param.transform_param, image.shape)
+                except BadRecord:
+                    if not prefetch.settings.skip_bad_records or source.restarts:
+                        raise
+                except NetError as e:
+                    raise NetError(f"{self.describe(item)}: {e}") from e

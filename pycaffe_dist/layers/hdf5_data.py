@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data.hdf5_source import HDF5Source, listed_files, row_shapes
@@ -54,6 +55,13 @@ class HDF5Data(Layer):
             rank, ranks = 0, 1
         with naming(self):
             self.source.read([view.blob.data for view in top], rank, ranks)
+
+    def get_state(self) -> dict[str, Any]:
+        return {} if self.context.dry else self.source.position()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        with naming(self):
+            self.source.go_to(state)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         pass

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from typing import Any
 
-from pycaffe_dist.data.draws import shuffle
+import numpy as np
+
+from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
+from pycaffe_dist.data.shards import Deal, shard_of
 from pycaffe_dist.data.transformer import Shape, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.layers.base_data import BadRecord, BaseData
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import child, draw
 
 log = logging.getLogger(__name__)
 
+Line = tuple[str, int]  # path and label
+
 
 @register("ImageData")
 class ImageData(BaseData):
     """Images and labels of a list, resized if asked for, round and round.
 
-    With ``shuffle`` the list gets a new order at the start and every time round.  Ranks do not
-    share the list out: with several of them, shuffle or skip.
+    With ``shuffle`` the list gets a new order at the start and every time round.  In training with
+    several ranks each reads the whole list, as in Caffe, so shuffle or skip; unless
+    ``shared_file_system`` is given: if true, line i is for rank i mod ranks; if false, rank k reads
+    the list ``<source>_k``.
     """
 
     def batch_size(self) -> int:
@@ -33,21 +41,24 @@ class ImageData(BaseData):
     def open(self) -> Shape:
         p = self.layer_param.image_data_param
         self._check_size()
-        self.lines = read_image_list(p.source)
-        if p.shuffle:
+        shard = self._shard()
+        self.lines = read_image_list(shard or p.source)
+        self.order = np.arange(len(self.lines), dtype=np.int32)
+        self.deal = None if shard else self._deal()
+        if p.shuffle and not self.deal:
             log.info("Shuffling data")
             self.rng = child()
-            shuffle(self.rng, self.lines)
-        elif self.phase == TRAIN and self.context.rank > 0 and not p.rand_skip:
+            self._shuffle()
+        elif self.phase == TRAIN and self.context.rank > 0 and not p.rand_skip and not self.deal:
             log.warning("Shuffling or skipping recommended for multi-GPU")
         log.info("A total of %d images.", len(self.lines))
-        self.line = 0
+        self.taken = 0
         if p.rand_skip:
-            self.line = draw() % p.rand_skip
-            log.info("Skipping first %d data points.", self.line)
-            if self.line >= len(self.lines):
-                raise NetError(f"rand_skip: {self.line} of {len(self.lines)} images to be skipped")
-        return output_shape(self.layer_param.transform_param, self._read(self.line).shape)
+            self.taken = draw() % p.rand_skip
+            log.info("Skipping first %d data points.", self.taken)
+            if self.taken >= len(self.lines):
+                raise NetError(f"rand_skip: {self.taken} of {len(self.lines)} images to be skipped")
+        return output_shape(self.layer_param.transform_param, self._first_image().shape)
 
     def guess_shape(self) -> Shape:
         p, transform = self.layer_param.image_data_param, self.layer_param.transform_param
@@ -59,29 +70,98 @@ class ImageData(BaseData):
             return channels, p.new_height, p.new_width
         with suppress(FileError):
             self.lines = read_image_list(p.source)
-            return output_shape(transform, self._read(0).shape)
+            return output_shape(transform, self._read(self.lines[0][0]).shape)
         raise NetError(
             "the size of its images is not known: they cannot be read, and there is neither "
             "image_data_param.new_height and new_width nor transform_param.crop_size"
         )
 
-    def next_image(self) -> tuple[str, Array, int]:
-        image = self._read(self.line)
-        name, label = self.lines[self.line]
-        self.line += 1
-        if self.line == len(self.lines):
-            self.line = 0
+    def take(self, place: int) -> Line:
+        line = self.lines[self._line()]
+        self.taken += 1
+        if not self.deal and self.taken == len(self.lines):
+            self.taken = 0
             if self.layer_param.image_data_param.shuffle:
-                shuffle(self.rng, self.lines)
-        return name, image, label
+                self._shuffle()
+        return line
+
+    def decode(self, item: Line) -> tuple[Array, int]:
+        try:
+            return self._read(item[0]), item[1]
+        except FileError as e:
+            raise BadRecord(str(e)) from e
+
+    def describe(self, item: Line) -> str:
+        return item[0]
+
+    def position(self) -> dict[str, Any]:
+        """In a list that is dealt: how many lines all ranks have taken together."""
+        if self.deal:
+            at: dict[str, Any] = {"lines": self.taken * self.deal.ranks}
+            return at if self.deal.seed is None else {**at, "shuffle_seed": self.deal.seed}
+        if self.layer_param.image_data_param.shuffle:
+            return {"line": self.taken, "order": self.order, "shuffle": draws.state_of(self.rng)}
+        return {"line": self.taken}
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        if self.deal:
+            if self.deal.seed is not None:
+                self.deal.seed = position.get("shuffle_seed", self.deal.seed)
+            self.taken = position.get("lines", self.taken * self.deal.ranks) // self.deal.ranks
+            return
+        self.taken = position.get("line", self.taken)
+        if "order" in position and self.layer_param.image_data_param.shuffle:
+            self.order = position["order"]
+            draws.set_state(self.rng, position["shuffle"])
+        if len(self.order) != len(self.lines) or self.taken >= len(self.lines):
+            raise NetError(
+                f"the snapshot was made with a list of {len(self.order)} images, "
+                f"{self.layer_param.image_data_param.source} has {len(self.lines)}"
+            )
+
+    def _line(self) -> int:
+        return self.deal.record(self.taken) if self.deal else int(self.order[self.taken])
+
+    def _deal(self) -> Deal | None:
+        """How ranks share the list out, if they do."""
+        if self.phase != TRAIN:
+            return None
+        seed = prefetch.settings.shuffle_seed
+        rank, ranks = self.context.rank, self.context.ranks
+        if seed is None and not self.layer_param.image_data_param.shared_file_system:
+            return None
+        return Deal(len(self.lines), rank, ranks, seed)
+
+    def _shard(self) -> str | None:
+        p = self.layer_param.image_data_param
+        shared = p.shared_file_system if p.HasField("shared_file_system") else None
+        return shard_of(p.source, shared, self.context.rank, self.context.ranks)
+
+    def _shuffle(self) -> None:
+        """Into a new array: states of batches made before keep theirs."""
+        numbers = self.order.tolist()
+        draws.shuffle(self.rng, numbers)
+        self.order = np.array(numbers, np.int32)
 
     def _check_size(self) -> None:
         p = self.layer_param.image_data_param
         if (p.new_height > 0) != (p.new_width > 0):
             raise NetError("new_height and new_width must be given together or not at all")
 
-    def _read(self, line: int) -> Array:
+    def _first_image(self) -> Array:
+        """The first, or where bad ones are skipped the first good one."""
+        first = self._line()
+        for line in [first, *range(len(self.lines))]:
+            try:
+                return self._read(self.lines[line][0])
+            except FileError as e:
+                error = e
+                if not prefetch.settings.skip_bad_records:
+                    break
+        raise error
+
+    def _read(self, name: str) -> Array:
         p = self.layer_param.image_data_param
         color = Color.COLOR if p.is_color else Color.GRAY
-        path = p.root_folder + self.lines[line][0]
-        return read_image(path, p.new_height, p.new_width, color).transpose(2, 0, 1)
+        image = read_image(p.root_folder + name, p.new_height, p.new_width, color)
+        return image.transpose(2, 0, 1)

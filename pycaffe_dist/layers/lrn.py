@@ -84,7 +84,7 @@ class LRN(Layer):
     def _sum_along(self, axis: int, values: Any, sums: Any) -> None:
         sums[...] = values
         before = (slice(None),) * axis
-        for d in range(1, min(self.size // 2 + 1, values.shape[axis])):
+        for d in range(1, self.size // 2 + 1):
             low, high = (*before, slice(None, -d)), (*before, slice(d, None))
             sums[low] += values[high]
             sums[high] += values[low]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.data import draws
 from pycaffe_dist.data.datum import datum_pixels
 from pycaffe_dist.data.transformer import Transformer, encoded_color
 from pycaffe_dist.errors import NetError
@@ -46,6 +47,7 @@ class MemoryData(Layer):
         self.data: Array | None = None
         self.labels: Array | None = None
         self.position = 0
+        self.resumed = False  # at a position, and the arrays are still to come
         self.has_new_data = False  # added and not yet served to the end
         transform = self.layer_param.transform_param
         crop = transform.crop_size
@@ -74,6 +76,22 @@ class MemoryData(Layer):
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         pass
+
+    def get_state(self) -> dict[str, Any]:
+        """Where in the arrays it stands; the arrays are the user's."""
+        if self.context.dry:
+            return {}
+        state: dict[str, Any] = {"position": self.position}
+        if self.transformer.rng:
+            state["transformer"] = draws.state_of(self.transformer.rng)
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Before or after the arrays are given."""
+        self.position = state["position"]
+        self.resumed = self.data is None
+        if self.transformer.rng and "transformer" in state:
+            draws.set_state(self.transformer.rng, state["transformer"])
 
     # -- giving it data ----------------------------------------------------------------------
 
@@ -130,7 +148,9 @@ class MemoryData(Layer):
         self.has_new_data = True
 
     def _serve(self, data: Array, labels: Array) -> None:
-        self.data, self.labels, self.position = data, labels, 0
+        self.data, self.labels = data, labels
+        self.position = self.position % len(data) if self.resumed else 0
+        self.resumed = False
 
     def _check_array(self, name: str, array: Any, item: tuple[int, int, int]) -> None:
         if not isinstance(array, np.ndarray):

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.blob import Blob
+from pycaffe_dist.data import draws
 from pycaffe_dist.data.draws import raw
 from pycaffe_dist.data.image import Color, Pixels, decode, read_image
+from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.data.transformer import Shape
 from pycaffe_dist.data.windows import Window, read_window_file, warp
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.layers.base_data import BadRecord, BaseData, Job
 from pycaffe_dist.memory import Array
 from pycaffe_dist.rng import child
 
 log = logging.getLogger(__name__)
+
+Drawn = tuple[Window, bool]  # and whether it is mirrored
 
 
 @register("WindowData")
@@ -52,25 +56,34 @@ class WindowData(BaseData):
             raise NetError("needs a transform_param.crop_size, the size of its warped windows")
         return 3, crop, crop
 
-    def load_batch(self, data: Blob, labels: Blob | None) -> None:
+    def take(self, place: int) -> Drawn:
         p = self.layer_param.window_data_param
-        count, crop = p.batch_size, self.transformer.crop
-        data.reshape(count, self.windows.channels, crop, crop)
-        data.data[...] = 0
-        found = []
-        objects = int(np.float32(count) * np.float32(p.fg_fraction))
-        for i in range(count):
-            among = self.windows.background if i < count - objects else self.windows.foreground
-            window = among[raw(self.rng) % len(among)]
-            mirror = self.layer_param.transform_param.mirror and raw(self.rng) % 2 == 1
+        objects = int(np.float32(p.batch_size) * np.float32(p.fg_fraction))
+        background = place < p.batch_size - objects
+        among = self.windows.background if background else self.windows.foreground
+        window = among[raw(self.rng) % len(among)]
+        return window, self.layer_param.transform_param.mirror and raw(self.rng) % 2 == 1
+
+    def begin(self, items: list[Any], batch: Batch) -> tuple[dict[int, tuple[Array, int]], Shape]:
+        return {}, (self.windows.channels, self.transformer.crop, self.transformer.crop)
+
+    def fill(self, job: Job, places: range) -> None:
+        for i in places:
+            window, mirror = job.items[i]
+            job.out[i], job.labels[i] = 0, window.label
             try:
-                self._fill(data.data[i], window, mirror)
+                self._fill(job.out[i], window, mirror)
+            except FileError as e:
+                job.bad.append((i, BadRecord(str(e))))
             except ValueError as e:
-                raise NetError(f"{self.paths[window.image]}: {e}") from e
-            found.append(window.label)
-        if labels is not None:
-            labels.reshape(count)
-            labels.data[...] = found
+                job.bad.append((i, BadRecord(f"{self.paths[window.image]}: {e}")))
+
+    def position(self) -> dict[str, Any]:
+        return {"windows": draws.state_of(self.rng)}
+
+    def go_to(self, position: dict[str, Any]) -> None:
+        if "windows" in position:
+            draws.set_state(self.rng, position["windows"])
 
     def _fill(self, out: Array, window: Window, mirror: bool) -> None:
         p = self.layer_param.window_data_param

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_writer import Record, image_record
 from pycaffe_dist.errors import FileError
 
@@ -22,6 +23,21 @@ IMAGE_SHAPE = (3, 32, 32)  # planes in file order: red, green, blue
 CLASSES = 10
 RECORD_SIZE = 1 + 3 * 32 * 32  # label, then pixels
 BATCH_SIZE = IMAGES_PER_BATCH * RECORD_SIZE
+
+
+def convert_cifar_data(source: Path, folder: Path, backend: str) -> dict[Path, int]:
+    """Make cifar10_train_<backend> and cifar10_test_<backend>; the records of each.
+
+    Raises:
+        FileError: see :func:`cifar_records`; or a database exists or cannot be written.
+    """
+    return {
+        path: write_database(path, backend, cifar_records(source, batches))
+        for path, batches in (
+            (folder / f"cifar10_train_{backend}", TRAIN_BATCHES),
+            (folder / f"cifar10_test_{backend}", TEST_BATCHES),
+        )
+    }
 
 
 def cifar_records(source: Path, batches: Sequence[str]) -> Iterator[Record]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_writer import Record, image_record
 from pycaffe_dist.errors import FileError
 
@@ -21,12 +22,28 @@ LARGEST_LABEL = 127  # Caffe reads labels as signed bytes
 GZIP_MAGIC = b"\x1f\x8b"
 
 
+def convert_mnist_data(images_path: Path, labels_path: Path, database: str, backend: str) -> int:
+    """Make a new database of two idx files and return its number of records.
+
+    Raises:
+        FileError: see :func:`mnist_records`; or the database exists or cannot be written.
+    """
+    return write_database(database, backend, mnist_records(images_path, labels_path))
+
+
 def mnist_records(images_path: Path, labels_path: Path) -> Iterator[Record]:
     """A record for each image, with keys 00000000, 00000001, ...
 
     Raises:
         FileError: a file is missing, damaged or of another kind, or the two do not belong together.
     """
+    images, labels = read_pair(images_path, labels_path)
+    for index, (image, label) in enumerate(zip(images, labels, strict=True)):
+        yield image_record(f"{index:08d}", image[np.newaxis], int(label))
+
+
+def read_pair(images_path: Path, labels_path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The images and their labels; errors as :func:`mnist_records`."""
     images = read_images(images_path)
     labels = read_labels(labels_path)
     if len(images) != len(labels):
@@ -34,8 +51,7 @@ def mnist_records(images_path: Path, labels_path: Path) -> Iterator[Record]:
             f"{images_path} holds {len(images)} images, but {labels_path} {len(labels)} labels; "
             "expected one label per image. Take two files of the same set."
         )
-    for index, (image, label) in enumerate(zip(images, labels, strict=True)):
-        yield image_record(f"{index:08d}", image[np.newaxis], int(label))
+    return images, labels
 
 
 def read_images(path: Path) -> NDArray[np.uint8]:

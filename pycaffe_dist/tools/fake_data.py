@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pycaffe_dist import caffe_log
@@ -61,8 +61,13 @@ IMAGES = (
     (3, 321, 321),
     (3, 500, 500),
     (6, 224, 224),
+    (3, 299, 299),
+    (3, 12, 12),
+    (3, 24, 24),
+    (3, 48, 48),
 )
 SEQUENCES = ((4, 16), (8, 4, 16), (16,))  # with the batch in front as steps, or as whole batches
+WORDS = ((4,), ())
 VECTORS = ((16,), (784,), (4096,), (32, 1, 1))
 
 
@@ -80,9 +85,20 @@ def fake_data(net: NetParameter, batch_size: int | None = None) -> NetParameter:
         raise NetError(f"a batch of {batch_size}: give 1 or more")
     fake = NetParameter()
     fake.CopyFrom(net)
+    failures: list[NetError] = []
+    worked = False
     with _quiet():
         for state in _states(fake):
-            _replace_sources(fake, state, batch_size)
+            trial = _Trial(fake, state, batch_size)
+            if trial.sources:
+                try:
+                    trial.replace_sources()
+                    worked = True
+                except NetError as e:
+                    failures.append(e)
+    # A net that is broken in one phase only is good for the other.
+    if failures and not worked:
+        raise failures[0]
     return fake
 
 
@@ -114,21 +130,6 @@ def _states(net: NetParameter) -> Iterator[NetState]:
             yield NetState(phase=phase, stage=rule.stage, level=rule.min_level)
 
 
-def _replace_sources(fake: NetParameter, state: NetState, batch_size: int | None) -> None:
-    here = [i for i, layer in enumerate(fake.layer) if _is_in(layer, state)]
-    sources = {i: _Source(fake.layer[i], fake.name, batch_size) for i in here}
-    sources = {i: source for i, source in sources.items() if _is_source(source.layer)}
-    if not sources:
-        return
-    layers = [fake.layer[i] for i in here if i not in sources]
-    trial = _Trial(layers, list(sources.values()), state)
-    made = trial.first_that_works()
-    for (i, source), layer in zip(sources.items(), made, strict=True):
-        layer.include.extend(source.layer.include)
-        layer.exclude.extend(source.layer.exclude)
-        fake.layer[i].CopyFrom(layer)
-
-
 def _is_in(layer: LayerParameter, state: NetState) -> bool:
     return bool(filter_net(NetParameter(layer=[layer]), state).layer)
 
@@ -140,8 +141,7 @@ class _Source:
     """A layer that is to be replaced, and the shapes its tops may have."""
 
     def __init__(self, layer: LayerParameter, net_name: str, batch_size: int | None) -> None:
-        self.layer = LayerParameter()
-        self.layer.CopyFrom(layer)
+        self.layer = layer
         self.tops = list(layer.top)
         settings = str(layer).lower()
         found = re.search(r"batch_size\W+(\d+)", settings)  # in whichever message; or param_str
@@ -166,6 +166,8 @@ class _Source:
         if crop:
             shapes += [(channels, crop, crop) for channels in (3, 1, 2, 4, 6)]
         shapes += [shape for word, shape in KNOWN.items() if word in self.words]
+        if "Embed" in users:
+            shapes += WORDS
         if users & {"LSTM", "RNN"}:
             shapes += SEQUENCES
         if not users & set(IMAGE_USERS) and self.layer.type == "HDF5Data":
@@ -218,42 +220,62 @@ class _Use:
         return pixels
 
 
-@dataclass
 class _Trial:
     """The net of one state, and the search for shapes with which it can be built."""
 
-    layers: list[LayerParameter]
-    sources: list[_Source]
-    state: NetState
-    problems: list[str] = field(default_factory=list)
+    def __init__(self, net: NetParameter, state: NetState, batch_size: int | None) -> None:
+        here = [layer for layer in net.layer if _is_in(layer, state)]
+        self.sources = [_Source(la, net.name, batch_size) for la in here if _is_source(la)]
+        self.layers = [layer for layer in here if not _is_source(layer)]
+        self.state = state
+        self.problems: list[str] = []
 
-    def first_that_works(self) -> list[LayerParameter]:
-        labels = {top for source in self.sources for top in source.tops if self._only_label(top)}
+    def replace_sources(self) -> None:
+        """Give each source the first shapes that work; if none does, the likeliest, and say so."""
+        labels = {top for source in self.sources for top in source.tops[1:] if self._unused(top)}
+        labels |= {top for source in self.sources for top in source.tops if self._only_label(top)}
         choices = [source.item_shapes(self._users(source.tops)) for source in self.sources]
+        likeliest: list[LayerParameter] = []
         for attempt in range(max(map(len, choices))):
-            # Sources are mostly alike, the two of a pair, say: they go through their lists together.
+            # Sources are mostly alike: they go through their lists together.
             items = [shapes[min(attempt, len(shapes) - 1)] for shapes in choices]
-            made = self._attempt(items, labels)
-            if made:
-                return made
+            made, works = self._attempt(items, labels)
+            if works:
+                self._put(made)
+                return
+            likeliest = likeliest or made
+        self._put(likeliest)
         names = ", ".join(f'"{source.layer.name}"' for source in self.sources)
         raise NetError(
             f"no fake data for {names}: the net can be built with none of the usual shapes. "
             f"With the first, {choices[0][0]}: {self.problems[0]}\n"
-            "Give transform_param.crop_size, or put a DummyData layer there by hand"
+            "If the net itself is right, give transform_param.crop_size, or put a DummyData layer "
+            "there by hand"
         )
 
-    def _attempt(self, items: Sequence[Shape], labels: set[str]) -> list[LayerParameter] | None:
+    def _put(self, made: list[LayerParameter]) -> None:
+        for source, layer in zip(self.sources, made, strict=True):
+            layer.include.extend(source.layer.include)
+            layer.exclude.extend(source.layer.exclude)
+            source.layer.CopyFrom(layer)
+
+    def _attempt(
+        self, items: Sequence[Shape], labels: set[str]
+    ) -> tuple[list[LayerParameter], bool]:
+        """Layers whose first tops hold such items, and whether the net can be built with them."""
         shapes: dict[str, Shape] = {}
         for source, item in zip(self.sources, items, strict=True):
             read = source.read if source.read and source.read[0] == item else None
+            # Of the layers that can be asked, only HDF5Data has labels of any other shape than (n).
+            sure = read if source.layer.type == "HDF5Data" else None
             for j, top in enumerate(source.tops):
-                if read or top not in labels:
+                if sure or top not in labels:
                     shapes[top] = (source.batch, *(read[j] if read else item))
         while True:
             known = self._build(self._fakes(shapes, {}), self._downstream(set(shapes)))
             if known is None:
-                return None
+                uses = {}
+                break
             uses = {top: self._use(top, known) for source in self.sources for top in source.tops}
             # A label may be needed on the way to another: an LSTM's marks before its loss.
             new = {
@@ -269,7 +291,8 @@ class _Trial:
             for top in source.tops:
                 shapes.setdefault(top, (source.batch,))
         made = self._fakes(shapes, uses)
-        return made if self._build(made, self.layers) is not None else None
+        works = known is not None and self._build(made, self.layers) is not None
+        return made, works
 
     def _fakes(self, shapes: dict[str, Shape], uses: dict[str, _Use]) -> list[LayerParameter]:
         """A FakeData layer for each source, with those of its tops that have a shape."""
@@ -317,8 +340,11 @@ class _Trial:
                     ahead += new
         return found
 
+    def _unused(self, blob: str) -> bool:
+        return not any(True for _ in self._takers(blob))
+
     def _only_label(self, blob: str) -> bool:
-        """True if all that becomes of a blob is a label, a target, a list of indices or marks."""
+        """True if all that becomes of a blob is a label, a target, or the marks of an LSTM."""
         takers = [taker for taker in self._takers(blob) if taker[0].type != "Silence"]
         return bool(takers) and all(
             _is_label_bottom(layer, i)
@@ -344,7 +370,7 @@ class _Trial:
         """What a blob is for, when the shapes of the others are known."""
         use = _Use()
         for layer, i in self._takers(blob):
-            if _is_label_bottom(layer, i) or layer.type in TARGETS:
+            if _is_label_bottom(layer, i) or layer.type in (*TARGETS, "Embed"):
                 use = use.merged(_use_in(layer, i, known))
             elif layer.type in LETS_LABELS_PASS and blob not in layer.top:
                 behind = [self._use(top, known) for top in layer.top]
@@ -364,9 +390,7 @@ def _is_label_bottom(layer: LayerParameter, i: int) -> bool:
         return i == 1
     if layer.type == "ContrastiveLoss":
         return i == 2
-    if layer.type in ("LSTM", "RNN"):
-        return i == 1
-    return layer.type == "Embed"
+    return layer.type in ("LSTM", "RNN") and i == 1
 
 
 def _use_in(layer: LayerParameter, i: int, known: dict[str, Shape]) -> _Use:
@@ -388,7 +412,7 @@ def _use_in(layer: LayerParameter, i: int, known: dict[str, Shape]) -> _Use:
     if not first:
         return _Use()
     axis = _class_axis(layer) % len(first)
-    return _Use(classes=first[axis], shape=first[:axis] + first[axis + 1 :])
+    return _Use(classes=max(1, first[axis]), shape=first[:axis] + first[axis + 1 :])
 
 
 def _class_axis(layer: LayerParameter) -> int:

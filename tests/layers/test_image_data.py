@@ -88,7 +88,7 @@ def test_skips_at_the_start(images):
         net = build(images, "rand_skip: 3")
         firsts.add(batches(net, 1)[0][1].item())
         skip = np.random.RandomState(seed).randint(0, 1 << 32, dtype=np.uint32) % 3
-        assert net.layers[0].line == skip + 1
+        assert net.layers[0].get_state()["line"] == skip + 1
     assert firsts == {0, 1, 2}
 
 

@@ -154,10 +154,12 @@ def test_a_folder_is_complete(model):
 @every_model
 def test_a_readme_says_how_large_the_net_is_and_what_to_type(model):
     text = (MODELS / model / "readme.md").read_text()
-    assert f"{PARAMETERS[model]:,} " in text
-    assert f"pcd check models/{model}/" in text
-    if model not in DEPLOY_ONLY | {"digits"}:
-        assert re.search(rf"^pcd train -solver models/{model}/solver.prototxt", text, re.M)
+    assert re.search(rf"(?<![\d,]){PARAMETERS[model]:,}(?!,?\d)", text)
+    if model in DEPLOY_ONLY:
+        assert re.search(rf"^pcd check models/{model}/deploy.prototxt", text, re.M)
+        return
+    assert re.search(rf"^pcd train -solver models/{model}/solver.prototxt", text, re.M)
+    if model != "digits":
         assert re.search(rf"^mpirun -n 4 pcd train -solver models/{model}/solver", text, re.M)
 
 
@@ -375,6 +377,26 @@ def test_data_that_are_needed_first_are_named(model, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert "run first: python data/" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("solver", "iterations", "accuracy"),
+    [
+        ("lstm/solver", 200, 0.98),
+        ("hdf5_classification/solver", 1000, 0.7),
+        ("hdf5_classification/nonlinear_solver", 1000, 0.8),
+    ],
+)
+def test_what_is_made_can_be_learned(solver, iterations, accuracy, workplace, tmp_path):
+    settings = (f"max_iter={iterations}", f"snapshot_prefix={tmp_path}/weights")
+    command = [sys.executable, "-m", "pycaffe_dist", "train"]
+    command += ["-solver", f"models/{solver}.prototxt"]
+    for setting in settings:
+        command += ["--set", setting]
+    done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"Test net output #0: accuracy = (\S+)", done.stderr)
+    assert float(found[-1]) >= accuracy
 
 
 # -- against nets and weights of others ------------------------------------------------------------

@@ -102,3 +102,48 @@ def test_without_plyvel(tmp_path, monkeypatch):
     monkeypatch.setattr(optional.importlib, "import_module", missing)
     with pytest.raises(MissingPartError, match="Reading a LevelDB needs"):
         open_source(str(tmp_path), DataParameter.LEVELDB)
+
+
+@pytest.mark.parametrize(
+    "key", [b"%08d_a.jpg", b"%04d", b"k%d", b"%d"], ids=["imageset", "digits", "named", "unpadded"]
+)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_any_record_by_its_number(tmp_path, backend, key):
+    rows = [(key % i, b"%d" % i) for i in range(300)]
+    path = str(tmp_path / "db")
+    if backend == "lmdb":
+        write_lmdb(path, rows)
+    else:
+        with plyvel.DB(path, create_if_missing=True) as db:
+            for row in rows:
+                db.put(*row)
+    rows.sort()
+    source = open_source(path, BACKENDS[backend])
+    source.read()
+    assert source.count == 300
+    assert source.read() == rows[1]  # counting does not move it
+    for i in (299, 0, 1, 63, 64, 128, 200, 130, 299):
+        source.seek(i)
+        assert source.read() == rows[i]
+    assert source.read() == rows[0]
+    with pytest.raises(FileError, match="has 300 records; there is no record 300"):
+        source.seek(300)
+
+
+def test_numbers_with_a_gap_are_not_trusted(tmp_path):
+    rows = [(b"%04d_%d" % (i if i != 50 else 49, i), b"%d" % i) for i in range(200)]
+    write_lmdb(tmp_path / "db", rows)
+    source = open_source(str(tmp_path / "db"), DataParameter.LMDB)
+    source.seek(150)
+    source.seek(50)
+    assert source.read() == rows[50]
+    source.seek(199)
+    assert source.read() == rows[199]
+
+
+def test_a_database_cut_short(tmp_path):
+    write_lmdb(tmp_path / "db", [(b"%d" % i, bytes(5000)) for i in range(50)])
+    with open(tmp_path / "db" / "data.mdb", "r+b") as file:
+        file.truncate(20000)
+    with pytest.raises(FileError, match="cut short: 20000 bytes, expected"):
+        open_source(str(tmp_path / "db"), DataParameter.LMDB)

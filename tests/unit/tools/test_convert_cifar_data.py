@@ -5,13 +5,16 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pycaffe_dist.data.database import records_of
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto import caffe_pb2
+from pycaffe_dist.tools import convert_cifar_data as module
 from pycaffe_dist.tools.convert_cifar_data import (
     BATCH_FOLDER,
     TEST_BATCHES,
     TRAIN_BATCHES,
     cifar_records,
+    convert_cifar_data,
     parse_batch,
 )
 
@@ -52,6 +55,20 @@ def test_records_are_caffes(tmp_path):
         pixels = (i + np.arange(3072)).astype(np.uint8).tobytes()
         expected = caffe_pb2.Datum(channels=3, height=32, width=32, data=pixels, label=i)
         assert value == expected.SerializeToString()
+
+
+def test_two_databases(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "IMAGES_PER_BATCH", 3)
+    monkeypatch.setattr(module, "BATCH_SIZE", 3 * 3073)
+    for number, name in enumerate(TRAIN_BATCHES + TEST_BATCHES):
+        (tmp_path / name).write_bytes(batch(number)[: 3 * 3073])
+    made = convert_cifar_data(tmp_path, tmp_path / "out", "lmdb")
+    assert [(path.name, count) for path, count in made.items()] == [
+        ("cifar10_train_lmdb", 15),
+        ("cifar10_test_lmdb", 3),
+    ]
+    for path, batches in zip(made, (TRAIN_BATCHES, TEST_BATCHES), strict=True):
+        assert list(records_of(str(path), "lmdb")) == list(cifar_records(tmp_path, batches))
 
 
 def test_keys_go_on_from_batch_to_batch(tmp_path):

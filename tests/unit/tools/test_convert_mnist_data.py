@@ -4,9 +4,15 @@ import struct
 import numpy as np
 import pytest
 
+from pycaffe_dist.data.database import records_of
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto import caffe_pb2
-from pycaffe_dist.tools.convert_mnist_data import mnist_records, read_images, read_labels
+from pycaffe_dist.tools.convert_mnist_data import (
+    convert_mnist_data,
+    mnist_records,
+    read_images,
+    read_labels,
+)
 
 PIXELS = np.arange(3 * 4 * 5, dtype=np.uint8).reshape(3, 4, 5)
 LABELS = [7, 0, 127]
@@ -38,6 +44,12 @@ def test_records_are_caffes(write, pack):
             channels=1, height=4, width=5, data=pixels.tobytes(), label=label
         )
         assert value == expected.SerializeToString()
+
+
+def test_database(write, tmp_path):
+    files = write("i", IMAGES_FILE), write("l", LABELS_FILE)
+    assert convert_mnist_data(*files, str(tmp_path / "db"), "lmdb") == 3
+    assert list(records_of(str(tmp_path / "db"), "lmdb")) == list(mnist_records(*files))
 
 
 def test_values_have_caffes_bytes(write):

@@ -1,0 +1,54 @@
+"""The flags that classify, predict and detect share: the net and how images are prepared."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pycaffe_dist.cli._flags import flag, refuse_gpu
+from pycaffe_dist.tools.preprocess import Preprocess
+
+N = TypeVar("N", int, float)
+
+
+def numbers(kind: Callable[[str], N]) -> Callable[[str], tuple[N, ...]]:
+    """A parser of ``256,256``."""
+
+    def parse(text: str) -> tuple[N, ...]:
+        try:
+            return tuple(kind(part) for part in text.split(","))
+        except ValueError as e:
+            raise argparse.ArgumentTypeError(f"{text!r}: numbers separated by commas") from e
+
+    return parse
+
+
+def add_preparation(where: Any) -> None:
+    flag(where, "mean_file", default="", metavar="FILE", help="subtract this: .npy, .binaryproto")
+    flag(where, "input_scale", type=float, metavar="X", help="multiply by this after the mean")
+    flag(where, "raw_scale", type=float, default=255.0, metavar="X", help="before the mean; 255")
+    flag(where, "channel_swap", type=numbers(int), metavar="I,J,K", help="2,1,0 for colour: BGR")
+    # Caffe's scripts take no number here.
+    flag(where, "gpu", action="store_true", help="compute on the GPU")
+
+
+def add_net(where: Any, name: str) -> None:
+    """Caffe's defaults, seen from its main folder."""
+    folder = f"models/{name}"
+    flag(where, "model_def", default=f"{folder}/deploy.prototxt", metavar="FILE", help="the net")
+    weights = f"{folder}/{name}.caffemodel"
+    flag(where, "pretrained_model", default=weights, metavar="FILE", help="its weights")
+
+
+def preparation(args: argparse.Namespace) -> Preprocess:
+    refuse_gpu(args.gpu)
+    return Preprocess(
+        args.model_def,
+        args.pretrained_model,
+        args.mean_file,
+        getattr(args, "mean_value", None) or (),
+        args.input_scale,
+        args.raw_scale,
+        args.channel_swap,
+    )

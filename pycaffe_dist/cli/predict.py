@@ -1,0 +1,69 @@
+"""Say what images show: pcd predict INPUT -model DEPLOY -weights FILE [--labels FILE] [--top 5].
+
+pcd predict cat.jpg -model deploy.prototxt -weights net.caffemodel --labels words.txt
+pcd predict photos/ -model deploy.prototxt -weights net.caffemodel --mean_value 104,117,123 --json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pycaffe_dist.cli._flags import flag, parser
+from pycaffe_dist.cli._image_flags import add_preparation, numbers, preparation
+from pycaffe_dist.report.table import table
+from pycaffe_dist.tools.classify import Guess, best, read_inputs, read_labels, score
+
+
+def main(argv: list[str]) -> int:
+    p = parser("predict", __doc__)
+    p.add_argument("input", metavar="INPUT", help="an image, a folder of images or a .npy")
+    for name, old, text in (
+        ("model", "model_def", "the deployed net's prototxt"),
+        ("weights", "pretrained_model", "a .caffemodel, binary or HDF5"),
+    ):
+        names = [f"{dashes}{n}" for n in (name, old) for dashes in ("-", "--")]
+        p.add_argument(*names, dest=old, required=True, metavar="FILE", help=text)
+    flag(p, "labels", default="", metavar="FILE", help="names of the classes, one on each line")
+    flag(p, "top", type=int, default=5, metavar="K", help="how many; 5")
+    p.add_argument("--json", action="store_true", help="the same as JSON")
+    flag(p, "mean_value", type=numbers(float), metavar="B,G,R", help="subtract these instead")
+    flag(p, "oversample", action="store_true", help="the mean over ten crops")
+    flag(p, "images_dim", type=numbers(int), metavar="H,W", help="the size before cropping")
+    add_preparation(p)
+    args = p.parse_args(argv)
+    if args.images_dim is not None and len(args.images_dim) != 2:
+        p.error("argument --images_dim: give a height and a width: 256,256")
+    if args.top < 1:
+        p.error("argument --top: give 1 or more")
+    how = preparation(args)
+    labels = read_labels(args.labels) if args.labels else []
+    _, images = read_inputs(args.input, how.channels())
+    found = [
+        (name, best(scores, args.top, labels))
+        for name, scores in score(how, images, args.images_dim, args.oversample)
+    ]
+    print(json.dumps(_as_json(found), indent=1) if args.json else "\n".join(_as_text(found)))
+    return 0
+
+
+def _as_json(found: Sequence[tuple[str, list[Guess]]]) -> list[dict[str, object]]:
+    return [
+        {
+            "input": name,
+            "predictions": [
+                {"class": guess.number, "label": guess.label or None, "score": guess.score}
+                for guess in guesses
+            ],
+        }
+        for name, guesses in found
+    ]
+
+
+def _as_text(found: Sequence[tuple[str, list[Guess]]]) -> list[str]:
+    rows = [
+        (name if i == 0 else "", f"{guess.score:.4f}", str(guess.number), guess.label)
+        for name, guesses in found
+        for i, guess in enumerate(guesses)
+    ]
+    return table(("image", "score", "class", "label"), rows)

@@ -1,0 +1,108 @@
+"""From images on disk to what a deployed net takes, for classify, predict and detect."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycaffe_dist import io
+from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.weights import read_binaryproto
+
+PICTURES = ("bmp", "gif", "jpeg", "jpg", "pgm", "png", "ppm", "tif", "tiff", "webp")
+
+
+@dataclass
+class Preprocess:
+    """A net's files, and how images are prepared for it; the names are Caffe's flags."""
+
+    model_def: str
+    pretrained_model: str
+    mean_file: str = ""
+    mean_value: tuple[float, ...] = ()
+    input_scale: float | None = None
+    raw_scale: float = 255.0
+    channel_swap: tuple[int, ...] | None = None  # None: blue first if there are three
+
+    def channels(self) -> int:
+        """Of the images that the net takes: 1 for grey, 3 for colour."""
+        for layer in read_net(self.model_def).net.layer:
+            if layer.type == "Input" and layer.input_param.shape:
+                dims = layer.input_param.shape[0].dim
+                if len(dims) == 4:
+                    return int(dims[1])
+                raise NetError(
+                    f'{self.model_def}: input "{layer.top[0]}" has {len(dims)} axes; images need '
+                    "4 (batch, channels, height, width)"
+                )
+        raise NetError(
+            f"{self.model_def}: images need a net with an Input layer: the deploy.prototxt, "
+            "most likely"
+        )
+
+    def swap(self, channels: int) -> tuple[int, ...] | None:
+        if self.channel_swap is None:
+            return (2, 1, 0) if channels == 3 else None
+        if sorted(self.channel_swap) != list(range(channels)):
+            raise NetError(
+                f"channel_swap {self.channel_swap}: the net takes {channels} channel(s), give each "
+                f"number from 0 to {channels - 1} once"
+            )
+        return self.channel_swap
+
+    def mean(self) -> Array | None:
+        """What to subtract: a value for each channel, or an image."""
+        if self.mean_file and self.mean_value:
+            raise NetError("give a mean_file or a mean_value, not both")
+        if self.mean_value:
+            return np.array(self.mean_value, np.float32)
+        return read_mean(self.mean_file) if self.mean_file else None
+
+
+def read_mean(path: str) -> Array:
+    """A mean from .npy or .binaryproto: (channels, height, width), or (channels,)."""
+    if not path.endswith(".npy"):
+        mean = read_binaryproto(path).data
+        return mean.reshape(mean.shape[-3:])
+    return read_array(path)
+
+
+def read_array(path: str) -> Array:
+    try:
+        array: Array = np.load(path)
+    except (OSError, ValueError) as e:
+        raise FileError(f"{path}: cannot be read as .npy: {e}") from e
+    return array
+
+
+def read_picture(path: str, color: bool = True) -> Array:
+    """As :func:`pycaffe_dist.io.load_image`, with an error that names the file."""
+    try:
+        return io.load_image(path, color)
+    except (OSError, ValueError) as e:
+        raise FileError(f"{path}: cannot be read as an image: {e}") from e
+
+
+def pictures_in(folder: str, ext: str = "") -> list[str]:
+    """The images of a folder, by name: those with the ending ``ext``, or with any we know."""
+    endings = (ext.lstrip("."),) if ext else PICTURES
+    names = sorted(os.listdir(folder))
+    found = [name for name in names if name.rpartition(".")[2].lower() in endings]
+    if not found:
+        raise FileError(f"{folder}: has no image that ends in .{', .'.join(endings)}")
+    return [os.path.join(folder, name) for name in found]
+
+
+@contextmanager
+def as_net_error(where: str) -> Iterator[None]:
+    """Sizes and means that do not fit, which pycaffe's classes tell by ValueError."""
+    try:
+        yield
+    except ValueError as e:
+        raise NetError(f"{where}: {e}") from e

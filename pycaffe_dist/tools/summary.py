@@ -1,0 +1,64 @@
+"""What ``pcd summary`` does: a net's layers, their shapes and what they cost, and the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.facts import LayerFacts, layer_facts, totals
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState
+from pycaffe_dist.proto.nets import NetFile, read_net
+from pycaffe_dist.report.table import net_table
+from pycaffe_dist.tools.fake_data import fake_data
+
+
+@dataclass
+class Summary:
+    """A net in one phase; ``guessed`` if its data cannot be read and their shape is made up."""
+
+    name: str
+    phase: str
+    guessed: bool
+    layers: list[LayerFacts]
+
+    def as_text(self) -> list[str]:
+        note = [] if not self.guessed else ["(the data cannot be read: their shape is a guess)"]
+        return [f"{self.name or 'net'}, {self.phase}", *note, *net_table(self.layers)]
+
+    def as_json(self) -> dict[str, Any]:
+        whole = asdict(self)
+        whole["totals"] = asdict(totals(self.layers))
+        return whole
+
+
+def summarize(model: str, phase: str = "", level: int = 0, stages: Sequence[str] = ()) -> Summary:
+    """The facts of a net; without a phase those of TRAIN, or of TEST if it has no other."""
+    file = read_net(model)
+    first: PcdError | None = None
+    for name in (phase,) if phase else ("TRAIN", "TEST"):
+        state = NetState(phase=name, level=level, stage=[s for s in stages if s])
+        try:
+            net, guessed = _build(file, state)
+        except PcdError as e:
+            first = first or e
+            continue
+        return Summary(net.name, name, guessed, layer_facts(net))
+    assert first is not None
+    raise first
+
+
+def _build(file: NetFile, state: NetState) -> tuple[Net, bool]:
+    stated = NetFile(NetParameter(), file.path, file.lines)
+    stated.net.CopyFrom(file.net)
+    stated.net.state.MergeFrom(state)
+    try:
+        return Net(stated, Context(dry=True)), False
+    except PcdError as e:
+        try:
+            return Net(fake_data(stated.net), Context(dry=True)), True
+        except PcdError:
+            raise e from None

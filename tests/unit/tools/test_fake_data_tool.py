@@ -1,0 +1,217 @@
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter, SolverParameter
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.solver import Solver
+from pycaffe_dist.tools.fake_data import fake_data
+
+ROOT = Path(__file__).parents[3]
+MODELS = sorted(ROOT.glob("models/*/*train_val.prototxt"))
+STAGES = {"mnist_autoencoder": "test-on-test"}
+SMALL = 600_000  # parameters of the nets that are trained here; scripts train the others
+
+DATA = """layer { name: "d" type: "Data" top: "data" top: "label"
+  transform_param { crop_size: 8 scale: 0.5 mean_value: 100 }
+  data_param { source: "nowhere" batch_size: 6 backend: LMDB } }
+"""
+IP = """layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
+  inner_product_param { num_output: 7 weight_filler { type: "xavier" } } }
+"""
+
+
+def net(*layers):
+    return parse_text("".join(layers), NetParameter(), "net").message
+
+
+def tops(net):
+    """(shape, kind, min, max) of each top of the fake layers."""
+    return {
+        top: (tuple(shape.dim), filler.type, filler.min, filler.max)
+        for layer in net.layer
+        if layer.type == "FakeData"
+        for top, shape, filler in zip(
+            layer.top,
+            layer.dummy_data_param.shape,
+            layer.dummy_data_param.data_filler,
+            strict=True,
+        )
+    }
+
+
+def loss(type, *bottoms, settings=""):
+    named = " ".join(f'bottom: "{b}"' for b in bottoms)
+    return f'layer {{ name: "loss" type: "{type}" {named} top: "loss" {settings} }}\n'
+
+
+def test_images_and_classes():
+    given = net(DATA, IP, loss("SoftmaxWithLoss", "ip", "label"))
+    kept = given.SerializeToString()
+    assert tops(fake_data(given)) == {
+        "data": ((6, 3, 8, 8), "uniform", -50, 77.5),
+        "label": ((6,), "integer", 0, 7),
+    }
+    assert given.SerializeToString() == kept
+
+
+def test_batch_size():
+    fake = fake_data(net(DATA, IP, loss("SoftmaxWithLoss", "ip", "label")), batch_size=2)
+    assert [shape for shape, *_ in tops(fake).values()] == [(2, 3, 8, 8), (2,)]
+    with pytest.raises(NetError, match="a batch of 0: give 1 or more"):
+        fake_data(fake, batch_size=0)
+
+
+def test_targets():
+    fake = fake_data(net(DATA, IP, loss("EuclideanLoss", "ip", "label")))
+    assert tops(fake)["label"][:2] == ((6, 7), "gaussian")
+    fake = fake_data(net(DATA, IP, loss("SigmoidCrossEntropyLoss", "ip", "label")))
+    assert tops(fake)["label"] == ((6, 7), "uniform", 0, 1)
+
+
+def test_a_label_for_each_pixel():
+    conv = """layer { name: "c" type: "Convolution" bottom: "data" top: "c"
+      convolution_param { num_output: 5 kernel_size: 3 } }"""
+    fake = fake_data(net(DATA, conv, loss("SoftmaxWithLoss", "c", "label")))
+    assert tops(fake)["label"] == ((6, 6, 6), "integer", 0, 5)
+
+
+def test_the_axis_of_the_classes():
+    setting = "softmax_param { axis: 2 }"
+    fake = fake_data(net(DATA, loss("SoftmaxWithLoss", "data", "label", settings=setting)))
+    assert tops(fake)["label"] == ((6, 3, 8), "integer", 0, 8)
+
+
+def test_the_fewest_classes_count():
+    more = IP.replace('"ip"', '"ip2"').replace("7", "4")
+    second = loss("SoftmaxWithLoss", "ip2", "label").replace('"loss"', '"loss2"')
+    fake = fake_data(net(DATA, IP, more, loss("SoftmaxWithLoss", "ip", "label"), second))
+    assert tops(fake)["label"] == ((6,), "integer", 0, 4)
+
+
+def test_pairs():
+    pair = """layer { name: "s" type: "Slice" bottom: "data" top: "a" top: "b"
+      slice_param { axis: 2 } }
+    layer { name: "fa" type: "Flatten" bottom: "a" top: "fa" }
+    layer { name: "fb" type: "Flatten" bottom: "b" top: "fb" }
+    """
+    fake = fake_data(net(DATA, pair, loss("ContrastiveLoss", "fa", "fb", "label")))
+    assert tops(fake)["label"] == ((6,), "integer", 0, 2)
+
+
+def test_several_labels_in_one_blob():
+    cut = """layer { name: "s" type: "Slice" bottom: "label" top: "l0" top: "l1"
+      slice_param { axis: 1 slice_point: 1 } }
+    """
+    second = loss("SoftmaxWithLoss", "ip", "l1").replace('"loss"', '"loss2"')
+    fake = fake_data(net(DATA, IP, cut, loss("SoftmaxWithLoss", "ip", "l0"), second))
+    assert tops(fake)["label"] == ((6, 2), "integer", 0, 7)
+
+
+def test_words_and_marks():
+    text = """layer { name: "d" type: "HDF5Data" top: "words" top: "cont" top: "next"
+      hdf5_data_param { source: "nowhere" batch_size: 4 } }
+    layer { name: "e" type: "Embed" bottom: "words" top: "e"
+      embed_param { num_output: 3 input_dim: 11 } }
+    layer { name: "l" type: "LSTM" bottom: "e" bottom: "cont" top: "l"
+      recurrent_param { num_output: 5 } }
+    layer { name: "ip" type: "InnerProduct" bottom: "l" top: "ip"
+      inner_product_param { num_output: 11 axis: 2 } }
+    """ + loss("SoftmaxWithLoss", "ip", "next", settings="softmax_param { axis: 2 }")
+    found = tops(fake_data(net(text)))
+    assert found["words"][1:] == ("integer", 0, 11)
+    assert found["cont"][1:] == ("integer", 0, 2)
+    assert found["next"][1:] == ("integer", 0, 11)
+    assert found["cont"][0] == found["next"][0] == found["words"][0] == (4, 4)
+
+
+def test_what_nothing_takes_and_unknown_sources():
+    text = DATA.replace('"Data"', '"SomethingElseData"').replace("data_param", "memory_data_param")
+    text = text.replace('source: "nowhere"', "").replace("backend: LMDB", "")
+    assert tops(fake_data(net(text, IP)))["label"][0] == (6,)
+
+
+def test_rules_stay_and_phases_have_their_own():
+    train = DATA.replace('"d"', '"d" include { phase: TRAIN }')
+    test = DATA.replace('"d"', '"d" include { phase: TEST not_stage: "late" }').replace("6", "9")
+    later = DATA.replace('"d"', '"e" include { phase: TEST stage: "late" }')
+    fake = fake_data(net(train, test, later, IP, loss("SoftmaxWithLoss", "ip", "label")))
+    assert [layer.type for layer in fake.layer[:3]] == ["FakeData"] * 3
+    assert [layer.include[0].phase for layer in fake.layer[:3]] == [TRAIN, TEST, TEST]
+    assert [layer.dummy_data_param.shape[1].dim[0] for layer in fake.layer[:3]] == [6, 9, 6]
+
+
+def test_shapes_of_data_that_are_there(tmp_path):
+    write_lmdb(tmp_path / "db", [image_record("0", np.zeros((2, 5, 9), np.uint8), 0)])
+    here = DATA.replace("nowhere", str(tmp_path / "db"))
+    here = here.replace("crop_size: 8 ", "").replace("mean_value: 100", "")
+    fake = fake_data(net(here, IP, loss("SoftmaxWithLoss", "ip", "label")))
+    assert tops(fake)["data"] == ((6, 2, 5, 9), "uniform", 0, 127.5)
+
+
+def test_a_net_that_needs_a_certain_shape():
+    # 784 values come back: only one of the usual shapes has as many.
+    back = IP.replace("7 ", "784 ") + 'layer { name: "f" type: "Flatten" bottom: "data" top: "f" }'
+    text = DATA.replace("crop_size: 8 ", "")
+    fake = fake_data(net(text, back, loss("EuclideanLoss", "ip", "f")))
+    assert tops(fake)["data"][0] == (6, 1, 28, 28)
+
+
+def test_no_shape_will_do():
+    broken = (
+        IP
+        + """layer { name: "r" type: "Reshape" bottom: "ip" top: "r"
+      reshape_param { shape { dim: 0 dim: 5 } } }"""
+    )
+    with pytest.raises(NetError, match=r'no fake data for "d": .* With the first, \(3, 8, 8\): '):
+        fake_data(net(DATA, broken))
+
+
+def test_nothing_to_replace():
+    text = 'layer { name: "i" type: "Input" top: "i" input_param { shape { dim: 2 dim: 3 } } }'
+    assert fake_data(net(text)) == net(text)
+
+
+def test_it_says_nothing(caplog):
+    with caplog.at_level(logging.INFO):
+        fake_data(net(DATA, IP, loss("SoftmaxWithLoss", "ip", "label")))
+    assert not caplog.records
+
+
+# -- our models ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.parent.name)
+def test_models(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # away from any data
+    fake = fake_data(read_net(path).net, batch_size=2)
+    stage = STAGES.get(path.parent.name, "")
+    for phase in (TRAIN, TEST):
+        fake.state.phase = phase
+        fake.state.stage[:] = [stage] if phase == TEST else []
+        built = Net(fake, Context(dry=True))
+        sources = [layer for layer in built.layers if layer.type == "FakeData"]
+        assert sources
+        assert all(layer.layer_param.dummy_data_param.shape[0].dim[0] == 2 for layer in sources)
+    size = sum(blob.count for layer in built.layers for blob in layer.blobs)
+    if size < SMALL and len(built.layers) < 80:
+        fake.ClearField("state")
+        train_two(fake, stage)
+
+
+def train_two(fake, stage):
+    settings = 'base_lr: 0.0001 lr_policy: "fixed" max_iter: 2 random_seed: 1 test_iter: 1 '
+    settings += "test_interval: 2 test_initialization: false snapshot_after_train: false "
+    solver = parse_text(settings, SolverParameter(), "solver").message
+    solver.net_param.CopyFrom(fake)
+    solver.test_state.add(stage=[stage] if stage else [])
+    run = Solver(solver, Context())
+    run.solve()
+    assert np.isfinite(run.net.forward())
