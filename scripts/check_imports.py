@@ -22,6 +22,7 @@ OWNERS = {
     "h5py": ("proto/hdf5.py", "data/"),
     "lmdb": ("data/",),
     "plyvel": ("data/",),
+    "PIL": ("data/", "io.py"),
 }
 # Rooms inside, and the rooms they must never import.
 FORBIDDEN = {

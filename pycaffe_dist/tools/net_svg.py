@@ -22,7 +22,7 @@ from pycaffe_dist.draw import (
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.tools.layered import Layout, Line, Spot, lay_out
 
-LETTER, ROW, MARGIN = 6.4, 15.0, 20.0
+LETTER, ROW, MARGIN = 6.9, 15.0, 20.0
 FONT = "font-family='Helvetica, Arial, sans-serif' font-size='11'"
 GREEN = NEURON_LAYER_STYLE["fillcolor"]
 

@@ -20,10 +20,6 @@ def test_the_page_is_what_would_be_written():
     assert run("--check") == (0, "")
 
 
-def test_a_word_it_does_not_know():
-    assert run("--chekc")[0] == 2
-
-
 def test_a_layer():
     text = section("Pooling")
     assert "| pool | `MAX`, `AVE`, `STOCHASTIC` | `MAX` |" in text
