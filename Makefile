@@ -35,6 +35,8 @@ lint: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/codespell
 	$(PY) scripts/check_imports.py
+	$(PY) scripts/check_docs.py
+	$(PY) scripts/make_layer_docs.py --check
 
 format: setup
 	$(VENV)/bin/ruff check --fix .

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
 from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.time import as_table, time_model
 
 
@@ -17,11 +18,14 @@ def main(argv: list[str]) -> int:
     flag(p, "iterations", type=int, default=50, metavar="N", help="passes")
     flag(p, "phase", choices=("TRAIN", "TEST"), default="TRAIN")
     p.add_argument("--json", action="store_true", help="the times as JSON on standard output")
+    flag(p, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_state(p)
     add_gpu(p)
     args = p.parse_args(argv)
     refuse_gpu(bool(args.gpu))
     log_to_stderr()
-    times = time_model(args.model, args.iterations, args.phase, args.level, args.stage.split(","))
+    stages = args.stage.split(",")
+    net = read_model(args.model, args.phase, args.level, stages, args.fake_data)
+    times = time_model(net, args.iterations)
     print(json.dumps(asdict(times), indent=2) if args.json else "\n".join(as_table(times)))
     return 0

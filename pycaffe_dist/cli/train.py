@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     flag(run, "dry_run", type=int, metavar="N", help="N iterations, no files")
     flag(run, "seed", type=int, metavar="N", help="random_seed")
     run.add_argument("--deterministic", action="store_true", help="the same numbers every time")
+    flag(run, "fake_data", action="store_true", help="made-up batches instead of every source")
     flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop")
 
     keep = p.add_argument_group("snapshots")

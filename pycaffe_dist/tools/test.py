@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pycaffe_dist import caffe_log as log
@@ -10,22 +9,14 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import Output
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.net import Net
-from pycaffe_dist.proto.caffe_pb2 import TEST, NetState
-from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.report.caffe_lines import with_loss
 from pycaffe_dist.solver import outputs_of
 
 
-def test_model(
-    model: str, weights: str, iterations: int, level: int = 0, stages: Sequence[str] = ()
-) -> list[Output]:
+def test_model(net: Net, weights: str, iterations: int) -> list[Output]:
     """Run ``iterations`` batches, log Caffe's lines, return the means."""
     if iterations < 1:
         raise NetError(f"-iterations must be 1 or more, not {iterations}")
-    log.info("caffe.cpp:275", "Use CPU.")
-    file = read_net(model)
-    file.net.state.MergeFrom(NetState(phase=TEST, level=level, stage=stages))
-    net = Net(file)
     load_weights(net, weights)
     log.info("caffe.cpp:281", "Running for %d iterations.", iterations)
     loss = 0.0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
-from pycaffe_dist.proto.caffe_pb2 import NetState
-from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.report.table import amount, table
 
 
@@ -47,19 +45,13 @@ class Times:
         return sum(layer.backward_ms for layer in self.layers)
 
 
-def time_model(
-    model: str, iterations: int, phase: str = "TRAIN", level: int = 0, stages: Sequence[str] = ()
-) -> Times:
+def time_model(net: Net, iterations: int) -> Times:
     """Time ``iterations`` passes and log Caffe's lines.
 
     As in Caffe every layer's backward runs, also where training would leave it out.
     """
     if iterations < 1:
         raise NetError(f"-iterations must be 1 or more, not {iterations}")
-    log.info("caffe.cpp:344", "Use CPU.")
-    file = read_net(model)
-    file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
-    net = Net(file)
     log.info("caffe.cpp:351", "Performing Forward")
     log.info("caffe.cpp:356", "Initial loss: %g", net.forward())
     log.info("caffe.cpp:357", "Performing Backward")

@@ -29,6 +29,7 @@ from pycaffe_dist.report.tensorboard import TensorBoard
 from pycaffe_dist.sharing import share_activations
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.solvers import snapshots
+from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
@@ -55,6 +56,7 @@ class TrainOptions:
     dry_run: int | None = None
     seed: int | None = None
     deterministic: bool = False
+    fake_data: bool = False
     on_nan: str = "stop"
     resume: str | None = None
     keep_last: int = 0
@@ -128,22 +130,22 @@ def resolve(options: TrainOptions) -> SolverParameter:
             f"{options.solver}: solver_mode: GPU, but this version computes on the CPU only. "
             "Use: --set solver_mode=CPU"
         )
-    if options.set_net:
-        _inline_nets(param, options.set_net)
+    if options.set_net or options.fake_data:
+        _inline_nets(param, options)
     if options.run_dir:
         _describe_run(options, param)
     return param
 
 
-def _inline_nets(param: SolverParameter, settings: list[str]) -> None:
+def _inline_nets(param: SolverParameter, options: TrainOptions) -> None:
     """Put the nets, changed as asked, into the solver itself."""
 
     def changed(described: SolverNet) -> SolverNet:
         net = described.read().net
         net.ClearField("state")
-        for setting in settings:
+        for setting in options.set_net:
             override_net(net, setting)
-        described.source = net
+        described.source = fake_data(net) if options.fake_data else net
         return described
 
     training, tests = changed(train_net(param)), [changed(t) for t in solver_test_nets(param)]
