@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 EXTRAS := mpi,leveldb,plot,dev
 
-.PHONY: setup train test test-protobuf lint format type proto bench clean
+.PHONY: setup bench-models train test test-protobuf lint format type proto bench clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,9 @@ proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
 bench: setup
 	$(PY) scripts/bench_proto.py
 	$(PY) scripts/bench_update.py
+
+bench-models: setup  ## two iterations of every model on made-up data
+	$(PY) scripts/bench_models.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -42,6 +42,8 @@ CLASS_LABELS = (
     "Accuracy",
 )
 TARGETS = ("EuclideanLoss", "SigmoidCrossEntropyLoss")
+OPEN_OUTPUTS = {"InnerProduct": "inner_product_param", "Convolution": "convolution_param"}
+CLASSES = 10
 # What a label goes through on its way to the loss and is a label still.
 LETS_LABELS_PASS = ("Split", "Slice", "Concat", "Reshape", "Flatten", "Silence")
 IMAGE_USERS = ("Convolution", "Deconvolution", "Pooling", "LRN", "Im2col", "SPP", "Crop", "Slice")
@@ -85,6 +87,7 @@ def fake_data(net: NetParameter, batch_size: int | None = None) -> NetParameter:
         raise NetError(f"a batch of {batch_size}: give 1 or more")
     fake = NetParameter()
     fake.CopyFrom(net)
+    _choose_open_outputs(fake)
     failures: list[NetError] = []
     worked = False
     with _quiet():
@@ -100,6 +103,14 @@ def fake_data(net: NetParameter, batch_size: int | None = None) -> NetParameter:
     if failures and not worked:
         raise failures[0]
     return fake
+
+
+def _choose_open_outputs(net: NetParameter) -> None:
+    """Templates, DIGITS' for one, leave the number of classes open; without data any will do."""
+    for layer in net.layer:
+        name = OPEN_OUTPUTS.get(layer.type)
+        if name and not getattr(layer, name).num_output:
+            getattr(layer, name).num_output = CLASSES
 
 
 @contextmanager

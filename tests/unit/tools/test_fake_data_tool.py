@@ -215,3 +215,15 @@ def train_two(fake, stage):
     run = Solver(solver, Context())
     run.solve()
     assert np.isfinite(run.net.forward())
+
+
+def test_a_template_without_its_number_of_classes_gets_one():
+    net = parse_text(
+        'layer { name: "d" type: "Data" top: "data" top: "label" data_param { batch_size: 2 } '
+        "transform_param { crop_size: 8 } } "
+        'layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" } '
+        'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" }',
+        NetParameter(),
+    ).message
+    assert fake_data(net).layer[1].inner_product_param.num_output == 10
+    assert not net.layer[1].inner_product_param.num_output
