@@ -56,7 +56,8 @@ def test_in_order_into_few_buffers_and_not_too_far_ahead():
 
 
 def test_an_error_comes_behind_the_batches_before_it():
-    prefetcher = start(Numbers(fails=2))
+    owner = Numbers(fails=2)
+    prefetcher = start(owner)
     assert [prefetcher.next().data.data[0] for _ in range(2)] == [0, 1]
     with pytest.raises(ValueError, match="batch 2"):
         prefetcher.next()
@@ -95,7 +96,8 @@ p.next()
 def test_starvation(caplog, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(prefetch.time, "perf_counter", lambda: now[0])
-    prefetcher = start(Numbers())
+    owner = Numbers()
+    prefetcher = start(owner)
     get = prefetcher._full.get
 
     class Slow:
@@ -117,7 +119,8 @@ def test_starvation(caplog, monkeypatch):
 
 
 def test_nothing_is_said_when_data_is_in_time(caplog):
-    prefetcher = start(Numbers())
+    owner = Numbers()
+    prefetcher = start(owner)
     for _ in range(200):
         wait_for(lambda: not prefetcher._full.empty())
         prefetcher.next()

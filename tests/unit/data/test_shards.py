@@ -45,7 +45,7 @@ def test_an_epoch_is_dealt_to_four_ranks_each_record_once(opened, seed):
     epochs = [dealt[i : i + COUNT] for i in range(0, 8 * COUNT, COUNT)]
     assert all(sorted(epoch) == KEYS for epoch in epochs)
     assert (epochs[0] == KEYS) == (epochs[0] == epochs[1]) == (seed is None)
-    assert ranks[0].restarts == 8
+    assert ranks[3].restarts == 8
 
 
 @pytest.mark.parametrize("seed", [None, 7])
