@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
@@ -51,6 +51,8 @@ def decode(encoded: bytes, color: Color) -> Pixels:
         if color is Color.GRAY:
             image.draft("L", image.size)  # a JPEG's own brightness, not one computed from colours
         image.load()
+    except UnidentifiedImageError as e:
+        raise ValueError(f"is not a readable image: it begins with {encoded[:8]!r}") from e
     except Exception as e:  # a decoder may meet anything in a damaged file
         raise ValueError(f"is not a readable image: {e}") from e
     if color is Color.NATIVE:
@@ -87,11 +89,13 @@ def _native(image: Image.Image) -> Pixels:
 
 
 def _blue_first(image: Image.Image, mode: str) -> Pixels:
-    """A plane after the other in memory, as a net takes them."""
     if image.mode != mode:
         image = image.convert(mode)
-    planes = bytearray().join(image.tobytes("raw", band) for band in "BGRA"[: len(mode)])
-    return np.frombuffer(planes, np.uint8).reshape(len(mode), *image.size[::-1]).transpose(1, 2, 0)
+    # A plane after the other, as a net takes them: it reads them in order.
+    planes = np.empty((len(mode), image.height, image.width), np.uint8)
+    for plane, band in zip(planes, "BGRA", strict=False):
+        plane.reshape(-1)[:] = np.frombuffer(image.tobytes("raw", band), np.uint8)
+    return planes.transpose(1, 2, 0)
 
 
 # -- resizing --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pycaffe_dist.data.source import Buffer, Source
 
 
 class Deal:
-    """``count`` records, epoch after epoch, dealt to ranks in turn; with a seed in a new order each.
+    """``count`` records, epoch after epoch, dealt to ranks in turn; shuffled if there is a seed.
 
     ``taken`` counts a rank's own records; all together have taken ``taken`` × ranks then.
     """

@@ -18,7 +18,6 @@ from pycaffe_dist.rng import child
 
 Shape = tuple[int, int, int]  # channels, height, width
 Draws = NDArray[np.uint32]  # (images, numbers for each)
-Places = NDArray[np.uint32]
 
 CACHED = 1 << 18  # bytes of floats that are worked on together, so that they stay near
 FEW = 4  # images, fewer of which are better taken one by one
@@ -99,20 +98,20 @@ class Transformer:
     # over memory in order.
 
     def _apply_one(self, image: Array, draws: Draws, out: Array) -> None:
-        mirrored, top, left = (int(n[0]) for n in self._places(image.shape, draws[None]))
-        if mirrored:
-            image = mirror(image)
-        window = np.s_[:, top : top + out.shape[1], left : left + out.shape[2]]
-        out[...] = image[window]
-        if self.means is not None:
-            out -= self.means[mirrored][window]
-        elif self.mean is not None:
-            out -= self.mean
-        if self.scale != 1:
-            out *= self.scale
+        mirrored, top, left = self._place(image.shape, draws.tolist())
+        rows, columns = slice(top, top + out.shape[1]), slice(left, left + out.shape[2])
+        image = mirror(image[:, rows]) if mirrored else image[:, rows]
+        mean = self.mean if self.means is None else self.means[mirrored, :, rows, columns]
+        for c, target in enumerate(out):  # a channel may stay in the cache
+            target[...] = image[c, :, columns]
+            if mean is not None:
+                target -= mean[c if len(mean) > 1 else 0]
+            if self.scale != 1:
+                target *= self.scale
 
     def _apply_alike(self, images: Array, draws: Draws, out: Array) -> None:
-        mirrored, tops, lefts = self._places(images.shape[1:], draws)
+        places = [self._place(images.shape[1:], own) for own in draws.tolist()]
+        mirrored, tops, lefts = np.array(places, np.intp).T
         which = np.flatnonzero(mirrored)
         images[which] = images[which, :, :, ::-1]
         size = out.shape[2:]
@@ -125,16 +124,17 @@ class Transformer:
         if self.scale != 1:
             out *= self.scale
 
-    def _places(self, shape: tuple[int, ...], draws: Draws) -> tuple[Places, Places, Places]:
-        """For each image whether it is mirrored, and where its crop begins in what it is then."""
-        count = len(draws)
-        mirrored = draws[:, 0] % 2 if self.param.mirror else np.zeros(count, np.uint32)
-        spare = [extent - (self.crop or extent) for extent in shape[1:]]
+    def _place(self, shape: tuple[int, ...], draws: list[int]) -> tuple[int, int, int]:
+        """Whether an image is mirrored, and where its crop begins in what it is then."""
+        mirrored = draws[0] % 2 if self.param.mirror else 0
+        if not self.crop:
+            return mirrored, 0, 0
+        rows, columns = shape[1] - self.crop, shape[2] - self.crop
         if self.random_crop:
-            tops, lefts = (draws[:, n - 2] % (spare[n] + 1) for n in (0, 1))
+            top, left = draws[-2] % (rows + 1), draws[-1] % (columns + 1)
         else:
-            tops, lefts = (np.full(count, n // 2, np.uint32) for n in spare)
-        return mirrored, tops, np.where(mirrored, spare[1] - lefts, lefts)
+            top, left = rows // 2, columns // 2
+        return mirrored, top, columns - left if mirrored else left
 
     def _check_mean(self, shape: tuple[int, ...]) -> None:
         if self.mean is None:
@@ -151,11 +151,12 @@ class Transformer:
 
 def mirror(image: Array) -> Array:
     """An image (channels, height, width) with its columns turned round."""
-    if image.dtype != np.uint8 or not image.flags.c_contiguous or image.size % 8:
-        return image[:, :, ::-1]
-    # All bytes turned round, eight at a time; then channels and rows turned back.
-    turned = image.reshape(-1).view(np.uint64)[::-1].byteswap().view(np.uint8)
-    return turned.reshape(image.shape)[::-1, ::-1]
+    if image.dtype == np.uint8 and image.strides[2] == 1:
+        for word in (np.uint64, np.uint32, np.uint16):
+            if image.shape[2] % word().itemsize == 0:
+                # Several pixels at a time, and then within them.
+                return image.view(word)[:, :, ::-1].byteswap().view(np.uint8)
+    return image[:, :, ::-1]
 
 
 def windows(images: Array, size: tuple[int, ...]) -> Array:

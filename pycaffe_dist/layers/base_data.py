@@ -147,16 +147,16 @@ class BaseData(Layer):
         if self.prefetcher and self.prefetcher.process != os.getpid():
             self.prefetcher.abandon()
             self._go_back()
-        if not prefetch.data_threads() and not self.prefetcher:
-            self.load_batch(self._unthreaded)
-            return self._unthreaded
-        if not self.prefetcher:
-            depth = max(1, self.layer_param.data_param.prefetch)
-            self.prefetcher = Prefetcher(self.load_batch, self.dtype, depth)
         try:
+            if not self.prefetcher and not prefetch.data_threads():
+                self.load_batch(self._unthreaded)
+                return self._unthreaded
+            if not self.prefetcher:
+                depth = max(1, self.layer_param.data_param.prefetch)
+                self.prefetcher = Prefetcher(self.load_batch, self.dtype, depth)
             batch = self.prefetcher.next()
         except Exception:
-            self._go_back()
+            self._go_back()  # asked again, the same comes of it
             raise
         if self.phase == TRAIN:
             self.prefetcher.tell_starvation()

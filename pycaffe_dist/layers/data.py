@@ -8,7 +8,7 @@ from typing import Any
 
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data import prefetch
-from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.data.shards import Records, shard_of
 from pycaffe_dist.data.source import Buffer, Source, open_source
@@ -67,13 +67,13 @@ class Data(BaseData):
     def decode(self, item: Record) -> tuple[Array, int]:
         color = encoded_color(self.layer_param.transform_param)
         try:
-            datum = parse_datum(item[1])
-            if color is not Color.NATIVE and not datum.encoded:
-                with suppress(IndexError):
-                    log.error(self.untold.pop())
-            return datum_pixels(datum, color), datum.label
+            pixels, label, encoded = parse_record(item[1], color)
         except ValueError as e:
             raise BadRecord(f"{self.describe(item)}: {e}") from e
+        if color is not Color.NATIVE and not encoded:
+            with suppress(IndexError):
+                log.error(self.untold.pop())
+        return pixels, label
 
     def describe(self, item: Record) -> str:
         return f"{self._path()}: record {item[0]!r}"

@@ -115,6 +115,7 @@ def resolve(options: TrainOptions) -> SolverParameter:
         param.snapshot_prefix = str(Path(options.run_dir) / Path(param.snapshot_prefix).name)
     if options.dry_run is not None:
         param.max_iter, param.snapshot, param.snapshot_after_train = options.dry_run, 0, False
+        param.test_iter[:] = [min(count, options.dry_run) for count in param.test_iter]
     if options.weights and (options.snapshot or options.resume):
         raise NetError("give a snapshot to go on from, or weights to start from, not both")
     if options.snapshot or options.resume:

@@ -44,7 +44,7 @@ def test_one_piece_shares_memory(layer):
     check_layer(case)
     run = LayerRun(case)
     run.forward()
-    assert run.top[0].blob.data is not run.bottom[0].blob.data
+    assert run.top[0].blob is not run.bottom[0].blob
     assert np.shares_memory(run.top[0].blob.data, run.bottom[0].blob.data)
     assert np.shares_memory(run.top[0].blob.diff, run.bottom[0].blob.diff)
     run.bottom[0].reshape(9, 5)

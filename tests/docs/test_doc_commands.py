@@ -1,0 +1,129 @@
+"""Every `pcd` command in the README and in docs/, run in the order in which a reader would type it.
+
+The folder they run in has small files under the names that the pages use.  Training is cut short
+(--set max_iter=2): what is tested is that the command works as it is written.
+"""
+
+import gzip
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import pycaffe_dist as caffe
+from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHORT = ["--set", "max_iter=2", "--set", "test_iter=1", "--set", "snapshot=0"]
+MPIRUN = [str(Path(sys.executable).parent / "mpirun"), "--allow-run-as-root", "--oversubscribe"]
+
+DEPLOY = """
+name: "toy"
+layer { name: "data" type: "Input" top: "data"
+  input_param { shape { dim: 2 dim: 3 dim: 48 dim: 48 } } }
+layer { name: "fc7" type: "InnerProduct" bottom: "data" top: "fc7"
+  inner_product_param { num_output: 4 weight_filler { type: "xavier" } } }
+layer { name: "prob" type: "Softmax" bottom: "fc7" top: "prob" }
+"""
+
+
+def commands(page):
+    """The command lines of a page's code blocks, without their comments."""
+    text = page.read_text()
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.M | re.S)
+    lines = [line for block in blocks for line in block.splitlines()]
+    lines += [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    found = [line for line in lines if re.match(r"(mpirun .*)?pcd [a-z]", line)]
+    return [shlex.split(line, comments=True) for line in dict.fromkeys(found)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What a reader is supposed to have: models, data sets, images, weights."""
+    here = tmp_path_factory.mktemp("docs")
+    for name in ("models", "proto"):
+        (here / name).symlink_to(ROOT / name)
+    rng = np.random.default_rng(1)
+    small = [
+        image_record(f"{i:08}", rng.integers(0, 255, (1, 28, 28), np.uint8), i % 10)
+        for i in range(60)
+    ]
+    for place in (
+        "mnist/mnist_train",
+        "mnist/mnist_test",
+        "digits/digits_train",
+        "digits/digits_test",
+    ):
+        write_lmdb(here / "data" / f"{place}_lmdb", small)
+    (here / "images").mkdir()
+    for kind in ("cat", "dog"):
+        (here / "photos" / kind).mkdir(parents=True)
+    rows = []
+    for i in range(6):
+        picture = Image.fromarray(rng.integers(0, 255, (20, 24, 3), np.uint8))
+        picture.save(here / "images" / f"i{i}.png")
+        picture.save(here / "photos" / ("cat" if i % 2 else "dog") / f"{i}.jpg")
+        picture.save(here / "photos" / f"{i}.jpg")
+        rows.append(f"i{i}.png {i % 2}")
+    picture.save(here / "cat.jpg")
+    for name in ("train.txt", "list.txt"):
+        (here / name).write_text("\n".join(rows))
+    for name in ("deploy", "rcnn"):
+        (here / f"{name}.prototxt").write_text(DEPLOY)
+    net = caffe.Net(str(here / "deploy.prototxt"), caffe.TEST)
+    for name in ("net", "rcnn"):
+        net.save(str(here / f"{name}.caffemodel"))
+    dummy = DEPLOY.replace('"Input"', '"DummyData"').replace("input_param", "dummy_data_param")
+    (here / "net.prototxt").write_text(dummy)
+    lenet = caffe.Net(str(ROOT / "models" / "lenet" / "deploy.prototxt"), caffe.TEST)
+    lenet.save(str(here / "lenet.caffemodel"))
+    (here / "runs" / "digits").mkdir(parents=True)
+    lenet.save(str(here / "runs" / "digits" / "digits_iter_600.caffemodel"))
+    np.save(here / "mean.npy", np.zeros((3, 48, 48), np.float32))
+    (here / "words.txt").write_text("a\nb\nc\nd\n")
+    (here / "windows.csv").write_text("filename,ymin,xmin,ymax,xmax\ncat.jpg,0,0,10,10\n")
+    (here / "my_pycaffe_script.py").write_text("import caffe\nprint(caffe.__version__)\n")
+    pixels = rng.integers(0, 255, (20, 28, 28), np.uint8)
+    with gzip.open(here / "train-images-idx3-ubyte.gz", "wb") as file:
+        file.write(struct.pack(">4i", 2051, 20, 28, 28) + pixels.tobytes())
+    with gzip.open(here / "train-labels-idx1-ubyte.gz", "wb") as file:
+        file.write(struct.pack(">2i", 2049, 20) + bytes(i % 10 for i in range(20)))
+    (here / "cifar-10-batches-bin").mkdir()
+    for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+        with open(here / "cifar-10-batches-bin" / name, "wb") as file:
+            file.truncate(30_730_000)
+    return here
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of(page, folder):
+    for words in commands(page):
+        ranks, line = [], list(words)
+        if line[0] == "mpirun":
+            ranks, line = [*MPIRUN, "-n", "2"], line[line.index("pcd") :]
+        verb = line[1]
+        if verb == "train" and "--dry-run" not in line:
+            line += SHORT
+        # A page may make a database that an earlier one has made; a reader would use another name.
+        for word in line[2:]:
+            made = folder / word
+            if made.is_dir() and word.endswith(("_lmdb", "_leveldb")) and "convert" in verb:
+                shutil.rmtree(made)
+        command = [*ranks, sys.executable, "-m", "pycaffe_dist", *line[1:]]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert run.returncode == 0, f"{shlex.join(words)}\n{run.stdout[-500:]}{run.stderr[-1500:]}"
+
+
+def test_pages_have_commands():
+    counts = {page.name: len(commands(page)) for page in PAGES}
+    assert counts["getting_started.md"] >= 15
+    assert counts["README.md"] >= 6
+    assert counts["data.md"] >= 8
