@@ -51,7 +51,10 @@ def _large(value: memoryview) -> tuple[Array, int] | None:
         while head[at] != _DATA:  # only numbers may be before it
             if head[at] & 7 != VARINT:
                 return None
-            _, at = read_varint(value, at + 1, _HEAD)
+            at += 1
+            while head[at] & 0x80:
+                at += 1
+            at += 1
         size, begin = read_varint(value, at + 1, _HEAD)
         rest = parse_datum(head[:at] + value[begin + size :])
     except (ValueError, IndexError):

@@ -87,7 +87,7 @@ class Transformer:
         step = CACHED // out[0].nbytes if small else 1
         alike = small and all(i.shape == first.shape and i.dtype == np.uint8 for i in images)
         if not alike:
-            for image, own, target in zip(images, draws, out, strict=True):
+            for image, own, target in zip(images, draws.tolist(), out, strict=True):
                 self._apply_one(image, own, target)
             return
         for begin in range(0, len(images), step):
@@ -97,17 +97,16 @@ class Transformer:
     # A mirrored image is mirrored first, and its crop and its mean with it: so the long loops run
     # over memory in order.
 
-    def _apply_one(self, image: Array, draws: Draws, out: Array) -> None:
-        mirrored, top, left = self._place(image.shape, draws.tolist())
+    def _apply_one(self, image: Array, draws: list[int], out: Array) -> None:
+        mirrored, top, left = self._place(image.shape, draws)
         rows, columns = slice(top, top + out.shape[1]), slice(left, left + out.shape[2])
         image = mirror(image[:, rows]) if mirrored else image[:, rows]
         mean = self.mean if self.means is None else self.means[mirrored, :, rows, columns]
-        for c, target in enumerate(out):  # a channel may stay in the cache
-            target[...] = image[c, :, columns]
-            if mean is not None:
-                target -= mean[c if len(mean) > 1 else 0]
-            if self.scale != 1:
-                target *= self.scale
+        out[...] = image[:, :, columns]
+        if mean is not None:
+            out -= mean
+        if self.scale != 1:
+            out *= self.scale
 
     def _apply_alike(self, images: Array, draws: Draws, out: Array) -> None:
         places = [self._place(images.shape[1:], own) for own in draws.tolist()]

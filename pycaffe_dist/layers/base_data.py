@@ -15,7 +15,7 @@ from pycaffe_dist import caffe_log
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.prefetch import Batch, Prefetcher
-from pycaffe_dist.data.transformer import CACHED, Draws, Shape, Transformer, output_shape
+from pycaffe_dist.data.transformer import CACHED, FEW, Draws, Shape, Transformer, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Arity, Layer
 from pycaffe_dist.memory import Array
@@ -176,10 +176,11 @@ class BaseData(Layer):
         batch.labels.reshape(size)
         numbers = self.transformer.draws(size)
         job = Job(items, numbers, batch.data.data, batch.labels.data, ready)
-        step = max(1, CACHED // max(1, job.out[0].nbytes))
+        threads = max(1, prefetch.data_threads())
+        step = min(-(-size // threads), max(FEW, CACHED // max(1, job.out[0].nbytes)))
         parts = [range(i, min(i + step, size)) for i in range(0, size, step)]
         while parts:
-            prefetch.share_out(lambda part: self.fill(job, part), parts, prefetch.data_threads())
+            prefetch.share_out(lambda part: self.fill(job, part), parts, threads)
             parts = [range(place, place + 1) for place in self._replace_bad(job, batch)]
         batch.state = self._state()
         batch.restarts = self.restarts()

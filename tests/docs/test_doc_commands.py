@@ -49,8 +49,7 @@ def commands(page):
 def folder(tmp_path_factory):
     """What a reader is supposed to have: models, data sets, images, weights."""
     here = tmp_path_factory.mktemp("docs")
-    for name in ("models", "proto"):
-        (here / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "models", here / "models")
     rng = np.random.default_rng(1)
     small = [
         image_record(f"{i:08}", rng.integers(0, 255, (1, 28, 28), np.uint8), i % 10)
@@ -84,7 +83,8 @@ def folder(tmp_path_factory):
     dummy = DEPLOY.replace('"Input"', '"DummyData"').replace("input_param", "dummy_data_param")
     (here / "net.prototxt").write_text(dummy)
     lenet = caffe.Net(str(ROOT / "models" / "lenet" / "deploy.prototxt"), caffe.TEST)
-    lenet.save(str(here / "lenet.caffemodel"))
+    for name in ("lenet.caffemodel", "models/lenet/lenet_iter_10000.caffemodel"):
+        lenet.save(str(here / name))
     (here / "runs" / "digits").mkdir(parents=True)
     lenet.save(str(here / "runs" / "digits" / "digits_iter_600.caffemodel"))
     np.save(here / "mean.npy", np.zeros((3, 48, 48), np.float32))
