@@ -8,14 +8,10 @@ of one rank's run.
 
 from __future__ import annotations
 
-import os
-
 from pycaffe_dist.cli._flags import parser, refuse_gpu
+from pycaffe_dist.parallel.launcher import rank_and_size
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
-
-# Variables of Open MPI's and of MPICH's mpirun; the work needs no other word between ranks.
-LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 
 
 def main(argv: list[str]) -> int:
@@ -31,7 +27,7 @@ def main(argv: list[str]) -> int:
     args = p.parse_args(argv)
     refuse_gpu(args.mode == "GPU")
     log_to_stderr()
-    rank, ranks = _rank()
+    rank, ranks = rank_and_size()  # the work needs no other word between ranks
     blobs, databases = args.blobs.split(","), args.databases.split(",")
     counts = extract_features(
         args.weights, args.model, blobs, databases, args.batches, args.db_type, rank, ranks
@@ -39,10 +35,3 @@ def main(argv: list[str]) -> int:
     for path, count in counts.items():
         print(f"{path}: {count:,} records")
     return 0
-
-
-def _rank() -> tuple[int, int]:
-    for rank, ranks in LAUNCHERS:
-        if rank in os.environ and ranks in os.environ:
-            return int(os.environ[rank]), int(os.environ[ranks])
-    return 0, 1

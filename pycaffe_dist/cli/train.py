@@ -11,6 +11,8 @@ import argparse
 import shlex
 
 from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.parallel.launcher import rank_and_size
 from pycaffe_dist.tools.train import TrainOptions, train
 
 EFFECTS = ("stop", "snapshot", "none")
@@ -19,6 +21,11 @@ EFFECTS = ("stop", "snapshot", "none")
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
     refuse_gpu(bool(args.gpu))
+    _, ranks = rank_and_size()
+    if ranks > 1:
+        raise MissingPartError(
+            f"{ranks} ranks were started, but this version trains in one process. Leave mpirun out."
+        )
     return train(TrainOptions(**vars(args), command="pcd train " + shlex.join(argv)))
 
 

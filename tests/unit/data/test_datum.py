@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.datum import datum_pixels, parse_datum, parse_record
 from pycaffe_dist.proto.caffe_pb2 import Datum
 
 
@@ -25,3 +25,29 @@ def test_refuses():
         parse_datum(b"\xff\xff")
     with pytest.raises(ValueError, match=r"has 3 values, .* 1 × 2 × 2"):
         datum_pixels(Datum(channels=1, height=2, width=2, data=b"abc"))
+
+
+@pytest.mark.parametrize("size", [4, 200])
+def test_records_are_parsed_alike_large_and_small(size):
+    pixels = np.random.default_rng(0).integers(0, 256, (3, size, size), dtype=np.uint8)
+    plain = {"channels": 3, "height": size, "width": size, "label": -7}
+    raw = Datum(data=pixels.tobytes(), **plain)
+    for value in (raw.SerializeToString(), memoryview(raw.SerializeToString())):
+        found, label, encoded = parse_record(value)
+        np.testing.assert_array_equal(found, pixels)
+        assert (label, encoded) == (-7, False)
+    floats = Datum(float_data=pixels.ravel() / 4, **plain)
+    found, label, _ = parse_record(floats.SerializeToString())
+    np.testing.assert_array_equal(found, pixels / 4)
+    stored = io.BytesIO()
+    Image.fromarray(pixels.transpose(1, 2, 0)).save(stored, "PNG")
+    image = Datum(data=stored.getvalue(), encoded=True, **plain)
+    found, label, encoded = parse_record(image.SerializeToString())
+    np.testing.assert_array_equal(found, pixels[::-1])
+    assert (label, encoded) == (-7, True)
+    raw.data = raw.data[:-1]
+    with pytest.raises(ValueError, match="values, its channels"):
+        parse_record(raw.SerializeToString())
+    raw.data = b""
+    with pytest.raises(ValueError, match="has 0 values"):
+        parse_record(raw.SerializeToString())

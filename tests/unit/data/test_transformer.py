@@ -122,3 +122,33 @@ def test_encoded_color():
     assert encoded_color(TransformationParameter(force_gray=True)) is Color.GRAY
     with pytest.raises(NetError, match="both force_color and force_gray"):
         encoded_color(TransformationParameter(force_gray=True, force_color=True))
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 6), (3, 16, 16), (2, 7, 12), (1, 5, 5), (3, 300, 304)])
+@pytest.mark.parametrize("mean", ["none", "value", "file"])
+def test_many_images_at_once_as_one_by_one(tmp_path, shape, mean):
+    """Whatever the width, and whether so small that they are taken together or not."""
+    rng = np.random.default_rng(0)
+    images = list(rng.integers(0, 256, (9, *shape), dtype=np.uint8))
+    param = {"crop_size": 5 if shape[1] < 100 else 297, "mirror": True, "scale": 0.3}
+    if mean == "value":
+        param["mean_value"] = [3.5]
+    if mean == "file":
+        write_binaryproto(tmp_path / "mean", rng.random((1, *shape), np.float32))
+        param["mean_file"] = str(tmp_path / "mean")
+    together, apart = transformer(TRAIN, **param), transformer(TRAIN, **param)
+    size = output_shape(together.param, shape)
+    out = np.full((9, *size), np.nan, np.float32)
+    together.apply(images, together.draws(9), out)
+    subtracted = together.mean if together.mean is not None else np.zeros((1, 1, 1), np.float32)
+    for image, found in zip(images, out, strict=True):
+        np.testing.assert_array_equal(found, apply(apart, image))
+    # And as Caffe writes it, from the same draws.
+    raw = transformer(TRAIN, **param).draws(9).tolist()
+    for image, found, (flip, row, column) in zip(images, out, raw, strict=True):
+        top, left = (n % (image.shape[a] - size[1] + 1) for n, a in ((row, 1), (column, 2)))
+        window = np.s_[:, top : top + size[1], left : left + size[2]]
+        part = image[window].astype(np.float32)
+        part -= subtracted[window] if mean == "file" else subtracted
+        part *= np.float32(0.3)
+        np.testing.assert_array_equal(found, part[:, :, ::-1] if flip % 2 else part)
