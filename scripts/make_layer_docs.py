@@ -20,7 +20,8 @@ HEAD = """# Layers
 
 Written by `scripts/make_layer_docs.py`: every layer type, what it does, how many bottoms and tops
 it takes, and its parameters with their defaults. `include`, `exclude`, `loss_weight`, `param` and
-`propagate_down` are every layer's.
+`propagate_down` are every layer's. Every type runs on the `numpy` engine, the only one of this
+version.
 
 """
 # Field names that every layer may have and none is described by.
