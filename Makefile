@@ -51,6 +51,7 @@ proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
 bench: setup
 	$(PY) scripts/bench_proto.py
 	$(PY) scripts/bench_update.py
+	$(PY) scripts/bench_data.py
 
 bench-models: setup  ## two iterations of every model on made-up data
 	$(PY) scripts/bench_models.py

@@ -55,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     flag(run, "fake_data", action="store_true", help="made-up batches instead of every source")
     flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop")
 
+    data = p.add_argument_group("data")
+    flag(data, "data_threads", type=int, metavar="N", help="threads that prepare batches; 0: none")
+    flag(data, "shuffle", action="store_true", help="a new order of all records every epoch")
+    flag(data, "bad_records", choices=("stop", "skip"), default="stop", help="unreadable ones")
+
     keep = p.add_argument_group("snapshots")
     flag(keep, "resume", metavar="auto|FILE", help="auto: the newest whole snapshot, if any")
     flag(keep, "keep_last", type=int, default=0, metavar="K", help="delete older ones")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.data import prefetch
 from pycaffe_dist.errors import MissingPartError, NetError
 from pycaffe_dist.events import Event, Snapshotted, Subscriber, Tested
 from pycaffe_dist.layer import Context
@@ -57,6 +58,9 @@ class TrainOptions:
     seed: int | None = None
     deterministic: bool = False
     fake_data: bool = False
+    data_threads: int | None = None
+    shuffle: bool = False
+    bad_records: str = "stop"
     on_nan: str = "stop"
     resume: str | None = None
     keep_last: int = 0
@@ -75,6 +79,9 @@ def train(options: TrainOptions) -> int:
         stack.enter_context(_logging(options))
         log.info("caffe.cpp:197", "Use CPU.")
         param = resolve(options)
+        prefetch.set_threads(options.data_threads)
+        prefetch.set_bad_records(options.bad_records)
+        prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
         if param.snapshot or param.snapshot_after_train:
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
         solver = Solver(param, Context())

@@ -1,5 +1,8 @@
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from pycaffe_dist.data.datum import datum_pixels, parse_datum, parse_record
 from pycaffe_dist.proto.caffe_pb2 import Datum
