@@ -21,6 +21,7 @@ from pycaffe_dist.pysolver import (
 )
 from pycaffe_dist.python_base import Layer
 from pycaffe_dist.settings import (
+    NCCL,
     has_nccl,
     init_log,
     layer_type_list,
@@ -40,6 +41,7 @@ from pycaffe_dist.timer import Timer
 __version__ = "1.0.0"  # the Caffe whose API this is; our own is in pycaffe_dist.version
 
 __all__ = [
+    "NCCL",
     "TEST",
     "TRAIN",
     "AdaDeltaSolver",

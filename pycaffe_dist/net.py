@@ -152,6 +152,11 @@ class Net:
         if j < len(param.bottom) and param.bottom[j] == name:
             log.info("net.cpp:369", "%s -> %s (in-place)", param.name, name)
             available[name] = self.blob_ids[name]
+        elif name in self.blob_ids:
+            raise NetError(
+                f'layer "{param.name}": its top "{name}" replaces a blob that another layer reads '
+                "too, or that has a loss_weight; such a layer cannot work in place: rename the top"
+            )
         else:
             log.info("net.cpp:382", "%s -> %s", param.name, name)
             available[name] = self._new_blob(name)

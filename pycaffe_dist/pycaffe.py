@@ -20,7 +20,12 @@ from pycaffe_dist.net import Hook
 from pycaffe_dist.net import Net as CoreNet
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.settings import SETTINGS
+
+
+class NoSuchLayerError(NetError, ValueError):
+    """A layer's name that the net does not have; also the ValueError that pycaffe raises."""
 
 
 class Net:
@@ -211,7 +216,10 @@ class Net:
         try:
             return self.core.layer_names.index(name)
         except ValueError:
-            raise NetError(f'there is no layer "{name}" in net "{self.core.name}"') from None
+            raise NoSuchLayerError(
+                f'there is no layer "{name}" in net "{self.core.name}"'
+                + did_you_mean(name, self.core.layer_names)
+            ) from None
 
     def forward_all(self, blobs: Iterable[str] | None = None, **inputs: Any) -> dict[str, Array]:
         """Run any number of items in batches; copies of the outputs for all of them."""

@@ -13,6 +13,7 @@ from pycaffe_dist.pycaffe import Net
 from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.settings import SETTINGS
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers.rules import create_rule
 
 
 class SGDSolver:
@@ -62,6 +63,7 @@ class SGDSolver:
     def add_callback(
         self, on_start: Callable[[], Any], on_gradients_ready: Callable[[], Any]
     ) -> None:
+        """Call one function before each iteration's forward pass, one before its update."""
         self.core.on_start.append(on_start)
         self.core.on_gradients_ready.append(on_gradients_ready)
 
@@ -101,5 +103,6 @@ _SOLVERS = {
 
 def get_solver(solver_file: str) -> SGDSolver:
     """The solver that the file's ``type`` names."""
-    kind = read_solver(solver_file).message.type
-    return _SOLVERS.get(kind, SGDSolver)(solver_file)
+    param = read_solver(solver_file).message
+    create_rule(param)  # which says what is wrong with a type that does not exist
+    return _SOLVERS[param.type](solver_file)

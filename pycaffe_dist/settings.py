@@ -67,6 +67,21 @@ def has_nccl() -> bool:
     return False
 
 
+class NCCL:
+    """Caffe's GPU communicator, which scripts ask for after ``has_nccl()``."""
+
+    def __init__(self, solver: object, uid: bytes) -> None:
+        raise _no_nccl()
+
+    @staticmethod
+    def new_uid() -> bytes:
+        raise _no_nccl()
+
+
+def _no_nccl() -> MissingPartError:
+    return MissingPartError("NCCL: this version computes on the CPU only; has_nccl() says so")
+
+
 def layer_type_list() -> list[str]:
     """Every known layer type, in alphabetical order."""
     return list(layer_types())
@@ -83,6 +98,7 @@ def log(text: str) -> None:
 
 
 __all__ = [
+    "NCCL",
     "has_nccl",
     "init_log",
     "layer_type_list",

@@ -49,6 +49,9 @@ class Scale(Broadcast):
             x = self.work("input", self.shape) if in_place else bottom[0].data.reshape(self.shape)
             gs = self._scale(bottom).diff.reshape(-1)
             product = self.xp.einsum("osi,osi->s", gy, x)
+            if not propagate_down[0] and not in_place and self.shape[0] * self.shape[2] > 1:
+                # Caffe keeps the products there on the way to their sum, asked for or not.
+                self.xp.multiply(gy, x, out=bottom[0].diff.reshape(self.shape))
             if len(bottom) > 1 or self._overwrites():
                 gs[...] = product
             else:

@@ -11,8 +11,9 @@ sigmoid    base / (1 + e^(−γ (iter − stepsize)))
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+
+import numpy as np
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -29,19 +30,20 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "sigmoid": ("gamma", "stepsize"),
 }
 
+# With NumPy's numbers, which become inf or nan where Python's would raise: as C++'s do.
 _RATES: dict[str, Callable[[SolverParameter, int, int], float]] = {
     "fixed": lambda p, i, s: p.base_lr,
-    "step": lambda p, i, s: p.base_lr * p.gamma ** (i // p.stepsize),
-    "exp": lambda p, i, s: p.base_lr * p.gamma**i,
-    "inv": lambda p, i, s: p.base_lr * (1 + p.gamma * i) ** -p.power,
-    "multistep": lambda p, i, s: p.base_lr * p.gamma**s,
-    "poly": lambda p, i, s: p.base_lr * (1 - i / p.max_iter) ** p.power,
-    "sigmoid": lambda p, i, s: p.base_lr / (1 + math.exp(-p.gamma * (i - p.stepsize))),
+    "step": lambda p, i, s: p.base_lr * np.float64(p.gamma) ** (i // p.stepsize),
+    "exp": lambda p, i, s: p.base_lr * np.float64(p.gamma) ** i,
+    "inv": lambda p, i, s: p.base_lr * np.float64(1 + p.gamma * i) ** -p.power,
+    "multistep": lambda p, i, s: p.base_lr * np.float64(p.gamma) ** s,
+    "poly": lambda p, i, s: p.base_lr * (1 - np.float64(i) / p.max_iter) ** p.power,
+    "sigmoid": lambda p, i, s: p.base_lr / (1 + np.exp(np.float64(-p.gamma) * (i - p.stepsize))),
 }
 
 
 def policy_problems(solver: SolverParameter) -> list[str]:
-    """What is wrong with a solver's policy and its settings, by Caffe's own checks."""
+    """What is wrong with a solver's policy and its settings: Caffe's checks, and max_iter."""
     policy = solver.lr_policy
     if policy not in NEEDS:
         known = ", ".join(NEEDS)
@@ -61,4 +63,5 @@ def learning_rate(solver: SolverParameter, iteration: int, current_step: int) ->
     problems = policy_problems(solver)
     if problems:
         raise NetError("\n".join(problems))
-    return _RATES[solver.lr_policy](solver, iteration, current_step)
+    with np.errstate(all="ignore"):
+        return float(_RATES[solver.lr_policy](solver, iteration, current_step))

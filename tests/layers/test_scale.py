@@ -34,6 +34,7 @@ def values(shape, seed=0):
 def test_parameter(settings, shape, spread):
     s = values(shape)
     case = LayerCase(layer(settings), [SHAPE], fill=[s], in_place=True)
+    case.ignores_propagate_down = True
     case.reference = lambda x: x * s.reshape(spread)
     check_layer(case)
     assert [blob.shape for blob in LayerRun(case).layer.blobs] == [shape]
@@ -43,6 +44,7 @@ def test_parameter(settings, shape, spread):
 def test_parameter_and_bias(settings, shape, spread):
     s, b = values(shape), values(shape, 1)
     case = LayerCase(layer(settings + BIAS), [SHAPE], fill=[s, b], in_place=True)
+    case.ignores_propagate_down = True
     case.reference = lambda x: x * s.reshape(spread) + b.reshape(spread)
     check_layer(case)
     assert [blob.shape for blob in LayerRun(case).layer.blobs] == [shape, shape]
@@ -163,3 +165,12 @@ def test_the_bias_must_go_on_fitting():
     run.bottom[1].reshape(1)
     with pytest.raises(NetError, match=r"the shape \(3,\) does not fit the bottom's \(2, 1\)"):
         run.layer.reshape(run.bottom, run.top)
+
+
+def test_products_are_left_where_caffe_leaves_them():
+    """Caffe sums ∂y·x in the bottom's diff, also when nobody asked for the bottom's gradient."""
+    x = np.arange(6.0).reshape(2, 3)
+    run = LayerRun(LayerCase('type: "Scale"', [x]))
+    run.forward()
+    run.backward([np.full((2, 3), 2.0)], [False])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, 2 * x)

@@ -10,6 +10,7 @@ from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.proto.upgrade import upgrade_net
 from pycaffe_dist.rng import set_random_seed
 
 DEFAULTS = {
@@ -1046,3 +1047,19 @@ def test_everything_lives_at_home_by_default():
     net.forward()
     net.backward()
     assert {h for b in net.blobs for h in b.data_value.current} == {HOST}
+
+
+def test_in_place_on_a_blob_with_another_reader_is_refused():
+    """After the split there are two blobs of that name; Caffe refuses the net too."""
+    net = parse_text(
+        'input: "x" input_shape { dim: 2 dim: 3 } '
+        'layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" '
+        "inner_product_param { num_output: 2 } } "
+        'layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" '
+        "inner_product_param { num_output: 2 } } "
+        'layer { name: "r" type: "ReLU" bottom: "a" top: "a" }',
+        NetParameter(),
+    ).message
+    upgrade_net(net)
+    with pytest.raises(NetError, match='layer "r": its top "a" replaces a blob'):
+        Net(net)

@@ -46,3 +46,15 @@ def test_rates(settings, iteration, step, rate):
 def test_problems(settings, text):
     (problem,) = policy_problems(solver(**settings))
     assert text in problem
+
+
+@pytest.mark.parametrize(
+    ("settings", "iteration", "rate"),
+    [
+        ({"lr_policy": "sigmoid", "gamma": 1, "stepsize": 1000}, 0, 0.0),
+        ({"lr_policy": "exp", "gamma": 2}, 2000, math.inf),
+        ({"lr_policy": "poly", "power": 0.5, "max_iter": 10}, 11, math.nan),
+    ],
+)
+def test_rates_overflow_as_in_c(settings, iteration, rate):
+    assert learning_rate(solver(**settings), iteration, 0) == pytest.approx(rate, nan_ok=True)
