@@ -11,6 +11,7 @@ from pycaffe_dist.layer import Layer
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
+from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.weights import LayerWeights, Weights, read_weights, write_weights
 
 Path_ = str | os.PathLike[str]
@@ -123,10 +124,19 @@ def save_weights(net: Net, path: Path_, diffs: bool = False) -> None:
     """Write a binary .caffemodel, shared parameters with each of their layers."""
     write_weights(
         path,
-        net.net_param,
+        _as_saved(net),
         [[blob.data for blob in layer.blobs] for layer in net.layers],
         [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
     )
+
+
+def _as_saved(net: Net) -> NetParameter:
+    """Caffe keeps the name, and the layers as they see themselves: defaults they added included."""
+    saved = NetParameter(name=net.name)
+    for layer in net.layers:
+        saved.layer.add().CopyFrom(layer.layer_param)
+        saved.layer[-1].ClearField("blobs")
+    return saved
 
 
 def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> None:

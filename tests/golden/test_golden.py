@@ -66,3 +66,22 @@ def test_data(name, tmp_path, monkeypatch):
     got = data.run(caffe, name)
     for key, want in np.load(f"{name}.npz").items():
         np.testing.assert_allclose(got[key], want, rtol=0, atol=tolerance, err_msg=key)
+
+
+BINARY = [n for n in SOLVERS if (HERE / "solvers" / f"{n}_iter_6.solverstate").exists()]
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_snapshot_is_written_as_caffe_wrote_it(name, tmp_path, monkeypatch):
+    """Restored from Caffe's snapshot and written again: the same bytes, both files."""
+    for file in [*(HERE / "solvers").glob(f"{name}[._]*"), HERE / "solvers" / "net.prototxt"]:
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    solver = caffe.get_solver(f"{name}.solver.prototxt")
+    solver.restore(f"{name}_iter_6.solverstate")
+    for end in ("caffemodel", "solverstate"):
+        Path(f"{name}_iter_6.{end}").unlink()
+    solver.snapshot()
+    for end in ("caffemodel", "solverstate"):
+        file = f"{name}_iter_6.{end}"
+        assert Path(file).read_bytes() == (HERE / "solvers" / file).read_bytes(), end
