@@ -16,7 +16,7 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.suggest import did_you_mean
 
-BLOCK = 1 << 15  # values: the block's four or five arrays are within a core's second-level cache
+BLOCK = 1 << 16  # values: a block's arrays stay in the cache, and calls cost little against them
 
 RULES: dict[str, type[Rule]] = {}
 
