@@ -25,7 +25,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "step": ("gamma", "stepsize"),
     "exp": ("gamma",),
     "inv": ("gamma", "power"),
-    "multistep": ("gamma",),
+    "multistep": ("gamma", "stepvalue"),
     "poly": ("power", "max_iter"),
     "sigmoid": ("gamma", "stepsize"),
 }

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.layer import Context
-from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -34,16 +32,8 @@ from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.proto.wiring import wiring_problems
 from pycaffe_dist.report.table import net_table
-
-LR_POLICIES = {
-    "fixed": (),
-    "step": ("gamma", "stepsize"),
-    "exp": ("gamma",),
-    "inv": ("gamma", "power"),
-    "multistep": ("gamma", "stepvalue"),
-    "poly": ("power", "max_iter"),
-    "sigmoid": ("gamma", "stepsize"),
-}
+from pycaffe_dist.solvers.policies import NEEDS, policy_problems
+from pycaffe_dist.tools.model import dry_net
 
 
 @dataclass
@@ -147,14 +137,13 @@ def _check_in_state(file: NetFile, state: NetState) -> Report:
 
 def _describe(file: NetFile, state: NetState, report: Report) -> None:
     """Build the net without values and put what it is into the report."""
-    stated = NetFile(NetParameter(), file.path, file.lines)
-    stated.net.CopyFrom(file.net)
-    stated.net.state.CopyFrom(state)
     try:
-        net = Net(stated, Context(dry=True))
+        net, unknown = dry_net(file, state)
     except PcdError as e:
         report.errors.append(str(e))
         return
+    if unknown is not None:
+        report.warnings.append(f"{unknown}\n    The shapes shown are those of a guess at the data.")
     phase = Phase.Name(state.phase)
     splits = sum(layer.type == "Split" for layer in net.layers)
     inputs = [net.blob_names[i] for i in net.input_ids]
@@ -216,14 +205,11 @@ def _explain_missing(solver_path: str, net: SolverNet, error: PcdError) -> str:
 
 
 def _settings_problems(solver: SolverParameter) -> list[str]:
-    problems = []
-    if solver.lr_policy not in LR_POLICIES:
-        problems.append(
-            f"lr_policy {_quoted(solver.lr_policy)} is none of {', '.join(LR_POLICIES)}"
-        )
-    for name in LR_POLICIES.get(solver.lr_policy, ()):
-        if not getattr(solver, name):
-            problems.append(f"lr_policy {_quoted(solver.lr_policy)} needs {name}")
+    problems = policy_problems(solver) or [
+        f"lr_policy {_quoted(solver.lr_policy)} needs {name}"
+        for name in NEEDS[solver.lr_policy]
+        if not getattr(solver, name)
+    ]
     if not solver.HasField("base_lr"):
         problems.append("base_lr is missing")
     if not solver.HasField("max_iter"):

@@ -1,13 +1,15 @@
-"""A net as ``-model``, ``-phase``, ``-level``, ``-stage`` and ``--fake-data`` name it."""
+"""Nets for the verbs: as their flags name them, or without values for their shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
-from pycaffe_dist.proto.caffe_pb2 import NetState
-from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState
+from pycaffe_dist.proto.nets import NetFile, read_net
 from pycaffe_dist.tools.fake_data import fake_data
 
 
@@ -21,3 +23,21 @@ def read_model(
     if fake:
         file.net.CopyFrom(fake_data(file.net))
     return Net(file)
+
+
+def dry_net(file: NetFile, state: NetState) -> tuple[Net, PcdError | None]:
+    """A net in ``state`` without values, and why its data's shape is a guess, if it is.
+
+    Raises:
+        PcdError: it cannot be built, whatever its data are.
+    """
+    stated = NetFile(NetParameter(), file.path, file.lines)
+    stated.net.CopyFrom(file.net)
+    stated.net.state.CopyFrom(state)
+    try:
+        return Net(stated, Context(dry=True)), None
+    except PcdError as e:
+        try:
+            return Net(fake_data(stated.net), Context(dry=True)), e
+        except PcdError:
+            raise e from None

@@ -8,12 +8,11 @@ from typing import Any
 
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.facts import LayerFacts, layer_facts, totals
-from pycaffe_dist.layer import Context
-from pycaffe_dist.net import Net
-from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState
-from pycaffe_dist.proto.nets import NetFile, read_net
+from pycaffe_dist.proto.caffe_pb2 import NetState
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.state import merge_state
 from pycaffe_dist.report.table import net_table
-from pycaffe_dist.tools.fake_data import fake_data
+from pycaffe_dist.tools.model import dry_net
 
 
 @dataclass
@@ -42,23 +41,10 @@ def summarize(model: str, phase: str = "", level: int = 0, stages: Sequence[str]
     for name in (phase,) if phase else ("TRAIN", "TEST"):
         state = NetState(phase=name, level=level, stage=[s for s in stages if s])
         try:
-            net, guessed = _build(file, state)
+            net, unknown = dry_net(file, merge_state(file.net.state.phase, file.net.state, state))
         except PcdError as e:
             first = first or e
             continue
-        return Summary(net.name, name, guessed, layer_facts(net))
+        return Summary(net.name, name, unknown is not None, layer_facts(net))
     assert first is not None
     raise first
-
-
-def _build(file: NetFile, state: NetState) -> tuple[Net, bool]:
-    stated = NetFile(NetParameter(), file.path, file.lines)
-    stated.net.CopyFrom(file.net)
-    stated.net.state.MergeFrom(state)
-    try:
-        return Net(stated, Context(dry=True)), False
-    except PcdError as e:
-        try:
-            return Net(fake_data(stated.net), Context(dry=True)), True
-        except PcdError:
-            raise e from None

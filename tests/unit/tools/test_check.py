@@ -223,8 +223,8 @@ def test_errors_of_a_solvers_net_have_its_name(write):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ("base_lr: 0.1 max_iter: 1", 'lr_policy "" is none of fixed, step'),
-        ('lr_policy: "fix" base_lr: 0.1 max_iter: 1', 'lr_policy "fix" is none of'),
+        ("base_lr: 0.1 max_iter: 1", 'lr_policy "" is not known'),
+        ('lr_policy: "fix" base_lr: 0.1 max_iter: 1', 'lr_policy "fix" is not known'),
         ('lr_policy: "fixed" max_iter: 1', "base_lr is missing"),
         ('lr_policy: "fixed" base_lr: 0.1', "max_iter is missing"),
         ('lr_policy: "step" gamma: 0.1 base_lr: 1 max_iter: 1', '"step" needs stepsize'),
