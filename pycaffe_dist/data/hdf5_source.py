@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,6 @@ from pycaffe_dist.data import draws
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
-
-log = logging.getLogger(__name__)
 
 
 class HDF5Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist import caffe_log
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.prefetch import Batch, Prefetcher
@@ -21,8 +20,6 @@ from pycaffe_dist.layer import Arity, Layer
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import draw
-
-log = logging.getLogger(__name__)
 
 MOST_BAD = 1000  # records that may be skipped for one batch
 
@@ -138,9 +135,9 @@ class BaseData(Layer):
         self._used = batch.state
         self.bad_records += len(batch.skipped)
         for message in batch.skipped:
-            caffe_log.warning("base_data_layer.cpp", "Skipping a bad record: %s", message)
+            log.warning("base_data_layer.cpp", "Skipping a bad record: %s", message)
         for _ in range(self._restarts, batch.restarts):
-            log.info("Restarting data prefetching from start.")
+            log.info("data_layer.cpp:73", "Restarting data prefetching from start.")
         self._restarts = batch.restarts
 
     def _next_batch(self) -> Batch:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import closing, suppress
 from typing import Any
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.datum import parse_record
@@ -18,8 +18,6 @@ from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, BaseData
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
-
-log = logging.getLogger(__name__)
 
 Record = tuple[bytes, Buffer]  # key and value
 
@@ -72,7 +70,7 @@ class Data(BaseData):
             raise BadRecord(f"{self.describe(item)}: {e}") from e
         if color is not Color.NATIVE and not encoded:
             with suppress(IndexError):
-                log.error(self.untold.pop())
+                log.error("data_transformer.cpp:120", self.untold.pop())
         return pixels, label
 
     def describe(self, item: Record) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
@@ -19,8 +19,6 @@ from pycaffe_dist.layers.base_data import BadRecord, BaseData
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import child, draw
-
-log = logging.getLogger(__name__)
 
 Line = tuple[str, int]  # path and label
 
@@ -46,16 +44,18 @@ class ImageData(BaseData):
         self.order = np.arange(len(self.lines), dtype=np.int32)
         self.deal = None if shard else self._deal()
         if p.shuffle and not self.deal:
-            log.info("Shuffling data")
+            log.info("image_data_layer.cpp:54", "Shuffling data")
             self.rng = child()
             self._shuffle()
         elif self.phase == TRAIN and self.context.rank > 0 and not p.rand_skip and not self.deal:
-            log.warning("Shuffling or skipping recommended for multi-GPU")
-        log.info("A total of %d images.", len(self.lines))
+            log.warning(
+                "image_data_layer.cpp:54", "Shuffling or skipping recommended for multi-GPU"
+            )
+        log.info("image_data_layer.cpp:54", "A total of %d images.", len(self.lines))
         self.taken = 0
         if p.rand_skip:
             self.taken = draw() % p.rand_skip
-            log.info("Skipping first %d data points.", self.taken)
+            log.info("image_data_layer.cpp:54", "Skipping first %d data points.", self.taken)
             if self.taken >= len(self.lines):
                 raise NetError(f"rand_skip: {self.taken} of {len(self.lines)} images to be skipped")
         return output_shape(self.layer_param.transform_param, self._first_image().shape)

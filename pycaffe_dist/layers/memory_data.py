@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.datum import datum_pixels
@@ -17,8 +17,6 @@ from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.base_data import naming
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
-
-log = logging.getLogger(__name__)
 
 
 class ArrayError(NetError, RuntimeError):
@@ -114,7 +112,9 @@ class MemoryData(Layer):
                 f"{len(data)} for batches of {self.batch_size}",
             )
         if self.layer_param.HasField("transform_param"):
-            log.warning("MemoryData does not transform array data on Reset()")
+            log.warning(
+                "memory_data_layer.cpp:84", "MemoryData does not transform array data on Reset()"
+            )
         self._serve(data, labels)
 
     def add_datum_vector(self, datums: Sequence[Datum]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.draws import raw
 from pycaffe_dist.data.image import Color, Pixels, decode, read_image
@@ -19,8 +19,6 @@ from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, BaseData, Job
 from pycaffe_dist.memory import Array
 from pycaffe_dist.rng import child
-
-log = logging.getLogger(__name__)
 
 Drawn = tuple[Window, bool]  # and whether it is mirrored
 
@@ -44,7 +42,7 @@ class WindowData(BaseData):
         for kind in ("foreground", "background"):
             if not getattr(self.windows, kind):
                 raise NetError(f"{p.source}: there is no {kind} window")
-        log.info("Number of images: %d", len(self.windows.images))
+        log.info("window_data_layer.cpp:45", "Number of images: %d", len(self.windows.images))
         self.paths = [p.root_folder + name for name in self.windows.images]
         self.cache = [read_bytes(path) for path in self.paths] if p.cache_images else []
         self.mean = self._mean_of(self.windows.channels, p.source)
