@@ -46,6 +46,8 @@ class Net:
         self._refuse(self._file.net, rule_problems(self._file.net))
         filtered = filter_net(self._file.net)
         self._refuse(filtered, wiring_problems(filtered))
+        text = str(filtered).rstrip()
+        log.info("net.cpp:53", "Initializing net from parameters: \n%s", text)
         self.net_param = insert_splits(filtered)
         self.name = self.net_param.name
         self.phase = self.net_param.state.phase
@@ -87,7 +89,6 @@ class Net:
         return f"{self._file.path}:{line}: " if line else f"{self._file.path}: "
 
     def _build(self) -> None:
-        log.info("net.cpp:53", "Initializing net from parameters: \n%s", self.net_param)
         lines = self._file.lines_of(self.net_param)
         available: dict[str, int] = {}
         for index, param in enumerate(self.net_param.layer):

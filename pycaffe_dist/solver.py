@@ -74,7 +74,8 @@ class Solver:
         self._display_time = time.perf_counter()
         self._display_iter = 0
 
-        log.info("solver.cpp:45", "Initializing solver from parameters: \n%s", param)
+        text = str(param).rstrip()
+        log.info("solver.cpp:45", "Initializing solver from parameters: \n%s", text)
         if param.average_loss < 1:
             raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
         if param.iter_size < 1:

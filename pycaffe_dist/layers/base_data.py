@@ -106,6 +106,9 @@ class BaseData(Layer):
         with naming(self):
             shape = self.guess_shape() if self.context.dry else self._start()
         top[0].reshape(size, *shape)
+        if not self.context.dry:
+            sizes = ",".join(map(str, top[0].shape))
+            log.info("data_layer.cpp:45", "output data size: %s", sizes)
         if len(top) > 1:
             top[1].reshape(size)
 

@@ -17,7 +17,7 @@ from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, BaseData
 from pycaffe_dist.memory import Array
-from pycaffe_dist.proto.caffe_pb2 import TRAIN
+from pycaffe_dist.proto.caffe_pb2 import TRAIN, DataParameter
 
 Record = tuple[bytes, Buffer]  # key and value
 
@@ -44,7 +44,10 @@ class Data(BaseData):
         if self._shard():
             rank, ranks = 0, 1
         seed = prefetch.settings.shuffle_seed if self.phase == TRAIN else None
-        self.records = Records(self._source(), rank, ranks, seed)
+        source = self._source()
+        kind = DataParameter.DB.Name(self.layer_param.data_param.backend).lower()
+        log.info(f"db_{kind}.cpp:35", "Opened %s %s", kind, self.layer_param.data_param.source)
+        self.records = Records(source, rank, ranks, seed)
         return self._first_shape()
 
     def guess_shape(self) -> Shape:

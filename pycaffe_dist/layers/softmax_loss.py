@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss, class_numbers, fold_classes, places
@@ -31,6 +32,8 @@ class SoftmaxWithLoss(Loss):
             not any(self.layer_param.loss_weight[1:]),
             "its second top, the probabilities, cannot have a loss_weight other than 0",
         )
+        # Caffe has a layer within for the probabilities, and logs it.
+        log.info("layer_factory.hpp:77", "Creating layer %s", self.name)
         self.prob = self.work_space()
 
     def reshape(self, bottom: Views, top: Views) -> None:

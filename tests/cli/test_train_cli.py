@@ -289,6 +289,14 @@ def test_time_prints_layers_and_json(folder):
 LENET = Path(__file__).parents[3] / "shared" / "golden" / "lenet"
 
 
+def built(log):
+    """The lines of building the nets, without time and thread."""
+    lines = [re.sub(r"^I\d+ [\d:.]+ +\d+ ", "", line) for line in log.splitlines()]
+    lines = lines[: lines.index("solver.cpp:57] Solver scaffolding done.")]
+    # Caffe opens a database a few lines earlier than we do.
+    return [line for line in lines if not re.match("max_iter|db_lmdb", line)]
+
+
 @pytest.mark.skipif(not LENET.is_dir(), reason="the recorded LeNet run is not on this machine")
 def test_the_recorded_lenet_run_goes_on_as_caffe_did(tmp_path):
     for name in ("net.prototxt", "lenet_iter_100.caffemodel", "lenet_iter_100.solverstate"):
@@ -308,5 +316,6 @@ def test_the_recorded_lenet_run_goes_on_as_caffe_did(tmp_path):
     assert set(ours) == {100, 120, 140}
     for n, loss in ours.items():
         assert loss == pytest.approx(theirs[n], rel=1e-4)
+    assert built(log) == built((LENET / "resume.log").read_text())
     tests = re.compile(r"Test net output #\d: (\S+) = ([\d.]+)")
     assert tests.findall(log)[:2] == tests.findall((LENET / "resume.log").read_text())[:2]
