@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import time
 from weakref import WeakValueDictionary
 
 import lmdb
@@ -10,6 +12,7 @@ import lmdb
 from pycaffe_dist.data.source import Buffer, Source
 from pycaffe_dist.errors import FileError
 
+CLOSING_SECONDS = 5.0
 # A process may open a database once only; a net's phases often read the same one.
 _environments: WeakValueDictionary[str, lmdb.Environment] = WeakValueDictionary()
 
@@ -65,7 +68,7 @@ def open_environment(path: str) -> lmdb.Environment:
     if environment is None:
         folder = os.path.isdir(known)
         try:
-            environment = lmdb.open(known, subdir=folder, readonly=True, lock=False, create=False)
+            environment = _open_once(known, folder)
             size = os.path.getsize(os.path.join(known, "data.mdb") if folder else known)
         except (lmdb.Error, OSError) as e:
             raise FileError(f"{path}: is not a readable LMDB: {e}") from e
@@ -76,3 +79,16 @@ def open_environment(path: str) -> lmdb.Environment:
             )
         _environments[known] = environment
     return environment
+
+
+def _open_once(path: str, folder: bool) -> lmdb.Environment:
+    """Open an environment, waiting for one that a thread is about to close."""
+    patience = time.monotonic() + CLOSING_SECONDS
+    while True:
+        try:
+            return lmdb.open(path, subdir=folder, readonly=True, lock=False, create=False)
+        except lmdb.Error as e:
+            if "already open" not in str(e) or time.monotonic() > patience:
+                raise
+            gc.collect()
+            time.sleep(0.01)

@@ -1,11 +1,14 @@
 """LMDB and LevelDB as sources of records."""
 
 import gc
+import threading
 
+import lmdb
 import plyvel
 import pytest
 
 from pycaffe_dist import optional
+from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.lmdb_writer import write_lmdb
 from pycaffe_dist.data.source import open_source
 from pycaffe_dist.errors import FileError, MissingPartError
@@ -147,3 +150,14 @@ def test_a_database_cut_short(tmp_path):
         file.truncate(20000)
     with pytest.raises(FileError, match="cut short: 20000 bytes, expected"):
         open_source(str(tmp_path / "db"), DataParameter.LMDB)
+
+
+def test_a_database_that_is_just_being_closed_is_waited_for(tmp_path):
+    """Its last reader may be a thread, which closes it while another opens it."""
+    write_lmdb(tmp_path / "db", [(b"0", b"x")])
+    closing = lmdb.open(str(tmp_path / "db"), readonly=True, lock=False)
+    timer = threading.Timer(0.2, closing.close)
+    timer.start()
+    environment = open_environment(str(tmp_path / "db"))
+    timer.join()
+    assert environment.stat()["entries"] == 1
