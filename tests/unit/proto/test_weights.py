@@ -438,7 +438,7 @@ def with_blobs(net, blobs, diffs=None):
 def test_weights_round_trip_and_bytes(tmp_path, name, with_diffs):
     array = ARRAYS[name]
     net, blobs = net_of(3), [[array, array[..., None]], [], [array]]
-    diffs = [[b * 3 for b in layer] for layer in blobs] if with_diffs else None
+    diffs = [[np.asarray(b * 3, b.dtype) for b in la] for la in blobs] if with_diffs else None
     path = tmp_path / "w.caffemodel"
     write_weights(path, net, blobs, diffs)
     assert path.read_bytes() == with_blobs(net, blobs, diffs).SerializeToString()
