@@ -7,11 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import h5py
 import numpy as np
 
+from pycaffe_dist.data.hdf5_sink import write_listed
 from pycaffe_dist.errors import PcdError
-from pycaffe_dist.files import atomic_write
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +33,7 @@ def main() -> None:
     rng = np.random.RandomState(1)
     for name, count in IMAGES.items():
         images, labels = zip(*(scene(rng) for _ in range(count)), strict=True)
-        write(out, name, {"data": np.stack(images), "label": np.stack(labels)})
+        write_listed(out, name, {"data": np.stack(images), "label": np.stack(labels)}, ROOT)
         print(f"{out / name}.h5: {count} images of {SIDE}x{SIDE}")
 
 
@@ -65,18 +64,6 @@ def shape(kind: int, radius: float, row: float, column: float) -> np.ndarray:
     if kind == 2:
         return np.maximum(abs(down), abs(right)) <= 0.85
     return (abs(right) <= (down + 1) / 2) & (down <= 1)
-
-
-def write(folder: Path, name: str, arrays: dict[str, np.ndarray]) -> None:
-    """The arrays as name.h5, and name.txt that lists it as HDF5Data wants."""
-    path = folder / f"{name}.h5"
-    with atomic_write(path) as file, h5py.File(file, "w") as h5:
-        for key, values in arrays.items():
-            h5.create_dataset(key, data=values)
-    # Paths count from where a command is run, which is the project's folder.
-    listed = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    with atomic_write(folder / f"{name}.txt") as file:
-        file.write(f"{listed}\n".encode())
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import h5py
 import numpy as np
 
+from pycaffe_dist.data.hdf5_sink import write_listed
 from pycaffe_dist.errors import PcdError
-from pycaffe_dist.files import atomic_write
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,7 +32,7 @@ def main() -> None:
     # RandomState and not default_rng: its numbers are the same in every version of NumPy.
     rng = np.random.RandomState(1)
     for name, count in POINTS.items():
-        write(out, name, points(rng, count))
+        write_listed(out, name, points(rng, count), ROOT)
         print(f"{out / name}.h5: {count} points")
 
 
@@ -43,18 +42,6 @@ def points(rng: np.random.RandomState, count: int) -> dict[str, np.ndarray]:
     data = rng.standard_normal((count, FEATURES))
     data[:, :2] = CENTRES[label, cloud] + SPREAD * data[:, :2]
     return {"data": data.astype(np.float32), "label": label.astype(np.float32)}
-
-
-def write(folder: Path, name: str, arrays: dict[str, np.ndarray]) -> None:
-    """The arrays as name.h5, and name.txt that lists it as HDF5Data wants."""
-    path = folder / f"{name}.h5"
-    with atomic_write(path) as file, h5py.File(file, "w") as h5:
-        for key, values in arrays.items():
-            h5.create_dataset(key, data=values)
-    # Paths count from where a command is run, which is the project's folder.
-    listed = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    with atomic_write(folder / f"{name}.txt") as file:
-        file.write(f"{listed}\n".encode())
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import h5py
 import numpy as np
 
+from pycaffe_dist.data.hdf5_sink import write_listed
 from pycaffe_dist.errors import PcdError
-from pycaffe_dist.files import atomic_write
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +35,7 @@ def main() -> None:
     for name, count in BATCHES.items():
         batches = [batch(rng) for _ in range(count)]
         arrays = {key: np.stack([b[key] for b in batches]) for key in batches[0]}
-        write(out, name, arrays)
+        write_listed(out, name, arrays, ROOT)
         print(f"{out / name}.h5: {count} batches of {SEQUENCES} sequences, {STEPS} steps each")
 
 
@@ -58,18 +57,6 @@ def batch(rng: np.random.RandomState) -> dict[str, np.ndarray]:
         "batch_cont": np.repeat(steps > 0, SEQUENCES, axis=1).astype(np.float32),
         "batch_label": np.take_along_axis(symbols, last_marked, axis=0).astype(np.float32),
     }
-
-
-def write(folder: Path, name: str, arrays: dict[str, np.ndarray]) -> None:
-    """The arrays as name.h5, and name.txt that lists it as HDF5Data wants."""
-    path = folder / f"{name}.h5"
-    with atomic_write(path) as file, h5py.File(file, "w") as h5:
-        for key, values in arrays.items():
-            h5.create_dataset(key, data=values, compression="gzip")
-    # Paths count from where a command is run, which is the project's folder.
-    listed = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    with atomic_write(folder / f"{name}.txt") as file:
-        file.write(f"{listed}\n".encode())
 
 
 if __name__ == "__main__":

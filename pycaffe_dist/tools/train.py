@@ -84,6 +84,9 @@ def train(options: TrainOptions) -> int:
         prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
         if param.snapshot or param.snapshot_after_train:
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
+        resume = _resume_from(options, param)
+        if resume:
+            param.ClearField("weights")
         solver = Solver(param, Context())
         for net in solver.test_nets:
             share_activations(net, solver.net)
@@ -93,7 +96,6 @@ def train(options: TrainOptions) -> int:
             solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best))
         signals = stack.enter_context(Signals(options.sigint_effect, options.sighup_effect))
         solver.requested_action = _with_deadline(signals, options.max_time)
-        resume = _resume_from(options, param)
         if resume:
             log.info("caffe.cpp:235", "Resuming from %s", resume)
             solver.restore(resume)
@@ -123,10 +125,8 @@ def resolve(options: TrainOptions) -> SolverParameter:
     if options.dry_run is not None:
         param.max_iter, param.snapshot, param.snapshot_after_train = options.dry_run, 0, False
         param.test_iter[:] = [min(count, options.dry_run) for count in param.test_iter]
-    if options.weights and (options.snapshot or options.resume):
+    if options.weights and (options.snapshot or options.resume not in (None, "auto")):
         raise NetError("give a snapshot to go on from, or weights to start from, not both")
-    if options.snapshot or options.resume:
-        param.ClearField("weights")
     if options.weights:
         param.ClearField("weights")
         param.weights.append(options.weights)
@@ -150,7 +150,6 @@ def _inline_nets(param: SolverParameter, options: TrainOptions) -> None:
 
     def changed(described: SolverNet) -> SolverNet:
         net = described.read().net
-        net.ClearField("state")
         for setting in options.set_net:
             override_net(net, setting)
         described.source = fake_data(net) if options.fake_data else net

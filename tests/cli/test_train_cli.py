@@ -116,6 +116,16 @@ def test_resume_auto_begins_where_nothing_is(folder):
     assert (folder / "run_iter_20.caffemodel").exists()
 
 
+def test_resume_auto_begins_from_weights_and_then_goes_on(folder):
+    pcd(folder, "train", "-solver", "solver.prototxt", "-q", "-max_iter", "2")
+    args = ["train", "-solver", "solver.prototxt", "-weights", "run_iter_2.caffemodel"]
+    args += ["--resume", "auto", "--set", "snapshot_prefix=tuned"]
+    assert "Finetuning from run_iter_2.caffemodel" in pcd(folder, *args, "-max_iter", "5").stderr
+    second = pcd(folder, *args, "-max_iter", "8").stderr
+    assert "Resuming from tuned_iter_5.solverstate" in second
+    assert "Finetuning" not in second
+
+
 def test_settings_from_the_command_line(folder):
     log = pcd(
         folder,
