@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import fill
-from pycaffe_dist.memory import HOST, Home
+from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
@@ -54,11 +55,18 @@ class Context:
     """What a layer is built in."""
 
     dtype: Any = np.float32
-    home: Home = HOST
-    xp: Any = np
+    engine: Engine = NUMPY
     dry: bool = False  # shapes only: no values are filled in, no files are opened
     rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
     ranks: int = 1
+
+    @property
+    def home(self) -> Home:
+        return self.engine.home
+
+    @property
+    def xp(self) -> Any:
+        return self.engine.xp
 
 
 def create_layer(param: LayerParameter, context: Context) -> Layer:
@@ -66,7 +74,7 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
     known = layer_types()
     if param.type not in known:
         raise NetError(f'layer "{param.name}": {unknown_type(param.type, known)}')
-    return known[param.type](param, context)
+    return context.engine.layer_class(param.type, known[param.type])(param, context)
 
 
 def unknown_type(name: str, known: dict[str, type[Layer]]) -> str:

@@ -22,11 +22,17 @@ class Home(Protocol):
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
         """Room for ``count`` zeros."""
 
+    def clear(self, room: Any) -> None:
+        """Fill ``room`` with zeros."""
+
     def load(self, host: Array, room: Any) -> None:
         """Bring a plain array into ``room``."""
 
     def store(self, room: Any, host: Array) -> None:
         """Bring what is in ``room`` back to a plain array."""
+
+    def fetch(self, source: Home, there: Any, room: Any) -> bool:
+        """Bring what is in another home straight into ``room``; False if that way is not known."""
 
 
 class Host:
@@ -35,11 +41,18 @@ class Host:
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
         return np.zeros(count, dtype)
 
+    def clear(self, room: Array) -> None:
+        room[...] = 0
+
     def load(self, host: Array, room: Array) -> None:
         room[...] = host
 
     def store(self, room: Array, host: Array) -> None:
         host[...] = room
+
+    def fetch(self, source: Home, there: Any, room: Array) -> bool:
+        source.store(there, room)
+        return True
 
     def __repr__(self) -> str:
         return "HOST"
@@ -59,6 +72,11 @@ class Value:
         self._rooms: dict[Home, Any] = {}
         self._shaped: dict[Home, Any] = {}
         self._current: set[Home] = set()
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is all zeros because nobody wrote to it, or since ``zero``."""
+        return not self._current
 
     @property
     def current(self) -> frozenset[Home]:
@@ -85,6 +103,10 @@ class Value:
         self._current = {home}
         return self._rooms[home]
 
+    def zero(self) -> None:
+        """Make it all zeros; memory is touched only if somebody reads it before replacing it."""
+        self._current.clear()
+
     def shaped(self, home: Home, shape: tuple[int, ...]) -> Any:
         """The room in a plain home as an array of ``shape``, which may be smaller."""
         known = self._shaped.get(home)
@@ -104,12 +126,20 @@ class Value:
         self._shaped.pop(home, None)
 
     def _bring(self, home: Home) -> None:
-        if home not in self._rooms:
+        known = home in self._rooms
+        if not known:
             self._rooms[home] = home.allocate(self.count, self.dtype)
         if self._current:
-            if home is HOST:
-                source = next(iter(self._current))
-                source.store(self._rooms[source], self._rooms[HOST])
-            else:
-                home.load(self.read(HOST), self._rooms[home])
+            self._convert(home)
+        elif known:
+            home.clear(self._rooms[home])
         self._current.add(home)
+
+    def _convert(self, home: Home) -> None:
+        room = self._rooms[home]
+        if HOST in self._current:
+            home.load(self._rooms[HOST], room)
+            return
+        source = next(iter(self._current))
+        if not home.fetch(source, self._rooms[source], room):
+            home.load(self.read(HOST), room)

@@ -271,7 +271,7 @@ class Net:
 
     def clear_param_diffs(self) -> None:
         for param in self.params.learnable:
-            param.blob.diff_value.replace(self.context.home)[...] = 0
+            param.blob.diff_value.zero()
 
     def update(self) -> None:
         """Data −= diff for every learnable parameter."""

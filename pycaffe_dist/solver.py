@@ -70,6 +70,7 @@ class Solver:
         self.stopped_early = False
         self._losses: list[float] = []
         self.last_loss = 0.0
+        self.rate = 0.0
         self.smoothed_loss = 0.0
         self._display_time = time.perf_counter()
         self._display_iter = 0
@@ -224,19 +225,33 @@ class Solver:
 
     def apply_update(self) -> None:
         """Clip, normalise, regularise, update; the iteration is counted here."""
-        rate, p = self.lr, self.param
-        if p.display and self.iter % p.display == 0:
-            self.tell(RateChosen(self.iter, rate))
-        params = self.net.params.learnable
-        if p.clip_gradients >= 0:
-            clipped = update.clip(params, p.clip_gradients)
-            if clipped:
-                self.tell(Clipped(self.iter, clipped[0], p.clip_gradients, clipped[1]))
+        self.begin_update()
+        self.clip_gradients()
+        for i in range(len(self.net.params.learnable)):
+            self.update_param(i)
+        self.end_update()
+
+    def begin_update(self) -> None:
+        """Fix the learning rate of this iteration."""
+        self.rate = self.lr
+        if self.param.display and self.iter % self.param.display == 0:
+            self.tell(RateChosen(self.iter, self.rate))
         self.rule.begin(self.iter)
-        for i, param in enumerate(params):
-            update.apply(param, self.history[i :: len(params)], self.rule, p, rate)
+
+    def clip_gradients(self) -> None:
+        limit = self.param.clip_gradients
+        clipped = update.clip(self.net.params.learnable, limit) if limit >= 0 else None
+        if clipped:
+            self.tell(Clipped(self.iter, clipped[0], limit, clipped[1]))
+
+    def update_param(self, i: int) -> None:
+        """Normalise and regularise the gradient of one parameter, and apply the rule."""
+        params = self.net.params.learnable
+        update.apply(params[i], self.history[i :: len(params)], self.rule, self.param, self.rate)
+
+    def end_update(self) -> None:
         self.iter += 1
-        self.tell(Updated(self.iter, self.last_loss, rate))
+        self.tell(Updated(self.iter, self.last_loss, self.rate))
 
     # -- testing -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from pycaffe_dist.engines import Engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.memory import HOST, Value
@@ -28,6 +29,12 @@ class Abroad:
     def allocate(self, count, dtype):
         self.calls["allocate"] += 1
         return [np.full(count, self.shift, dtype)]
+
+    def clear(self, room):
+        self.put(room, *[0] * len(room[0]))
+
+    def fetch(self, source, there, room):
+        return False
 
     def load(self, host, room):
         self.calls["load"] += 1
@@ -69,6 +76,20 @@ def test_nothing_is_allocated_before_somebody_asks(away):
     value.leave(HOST)
     assert value.current == frozenset()
     assert away.calls == {}
+
+
+def test_zeroing_forgets_and_clears_only_for_those_who_read(away):
+    value = Value(3, np.float32)
+    value.write()[...] = 1, 2, 3
+    value.read(away)
+    value.zero()
+    assert value.is_zero
+    assert away.get(value.read(away)) == [0, 0, 0]
+    assert not value.is_zero
+    np.testing.assert_array_equal(value.read(), 0)
+    value.zero()
+    value.replace()[...] = 4
+    assert away.get(value.read(away)) == [4, 4, 4]
 
 
 def test_writing_at_home_and_reading_abroad(away):
@@ -232,6 +253,12 @@ class Cells:
     def allocate(self, count, dtype):
         return np.zeros(count, dtype).view(Cell)
 
+    def clear(self, room):
+        room[...] = 0
+
+    def fetch(self, source, there, room):
+        return False
+
     def load(self, host, room):
         self.calls["load"] += 1
         room.view(np.ndarray)[...] = host
@@ -271,6 +298,12 @@ CONVOLUTIONS = """
 """
 
 
+def engine(home):
+    made = Engine()
+    made.home, made.xp = home, CellModule()
+    return made
+
+
 def build(text, **context):
     set_random_seed(1701)
     net = Net(parse_text(text, NetParameter()).message, Context(**context))
@@ -299,7 +332,7 @@ def assert_same(net, other):
 @pytest.mark.parametrize("text", [TWO_HEADS, CONVOLUTIONS], ids=["two heads", "convolutions"])
 def test_a_net_computes_the_same_in_another_home(text):
     home = Cells()
-    here, there = build(text), build(text, home=home, xp=CellModule())
+    here, there = build(text), build(text, engine=engine(home))
     for _ in range(2):
         assert there.forward() == pytest.approx(here.forward())
         here.backward()
@@ -320,7 +353,7 @@ def test_memory_of_that_home_does_not_mix_with_plain_arrays():
 
 def test_only_what_was_filled_at_home_is_brought_over_and_only_once():
     home = Cells()
-    net = build(TWO_HEADS, home=home, xp=CellModule())
+    net = build(TWO_HEADS, engine=engine(home))
     filled = len(net.params.learnable) + len(["data"]) + len(["a diff", "b diff"])
     net.forward()
     net.backward()
@@ -336,7 +369,7 @@ def test_only_what_was_filled_at_home_is_brought_over_and_only_once():
 
 def test_what_a_user_writes_between_two_passes_is_picked_up():
     home = Cells()
-    here, there = build(TWO_HEADS), build(TWO_HEADS, home=home, xp=CellModule())
+    here, there = build(TWO_HEADS), build(TWO_HEADS, engine=engine(home))
     there.forward()
     before = home.calls["load"]
     for net in (here, there):
@@ -353,7 +386,7 @@ def test_what_a_user_writes_between_two_passes_is_picked_up():
 
 def test_a_user_who_looks_sees_what_was_computed_and_costs_no_more_than_that():
     home = Cells()
-    here, there = build(TWO_HEADS), build(TWO_HEADS, home=home, xp=CellModule())
+    here, there = build(TWO_HEADS), build(TWO_HEADS, engine=engine(home))
     here.forward()
     there.forward()
     home.calls.clear()
@@ -373,7 +406,7 @@ def test_weights_shared_by_two_layers_are_one_value_there_too():
                 loss_weight: 1 inner_product_param { num_output: 3 bias_term: false } }
     """
     home = Cells()
-    here, there = build(text), build(text, home=home, xp=CellModule())
+    here, there = build(text), build(text, engine=engine(home))
     for net in (here, there):
         net.forward()
         net.backward()
@@ -407,4 +440,4 @@ def test_every_recorded_net_computes_the_same_in_another_home(path):
             net.backward()
         return net
 
-    assert_same(run(home=Cells(), xp=CellModule()), run())
+    assert_same(run(engine=engine(Cells())), run())

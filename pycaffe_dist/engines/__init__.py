@@ -1,0 +1,32 @@
+"""Engines: where a net computes.  Each brings its memory and its faster layers."""
+
+from __future__ import annotations
+
+import importlib
+
+from pycaffe_dist.engines.base import NUMPY, Engine
+from pycaffe_dist.errors import MissingPartError, NetError
+
+NAMES = ("numpy", "onednn", "cupy")
+
+__all__ = ["NAMES", "NUMPY", "Engine", "create"]
+
+
+def create(name: str, device: int = 0) -> Engine:
+    """The engine of that name; ``auto`` is the fastest CPU engine that loads.
+
+    Raises:
+        MissingPartError: what it needs is not installed, or there is no such device.
+    """
+    if name == "auto":
+        try:
+            return create("onednn")
+        except MissingPartError:
+            return NUMPY
+    if name == "numpy":
+        return NUMPY
+    if name not in NAMES:
+        raise NetError(f"there is no engine {name!r}; the engines are: auto, {', '.join(NAMES)}")
+    module = importlib.import_module(f"pycaffe_dist.engines.{name}")
+    engine: Engine = module.create(device)
+    return engine
