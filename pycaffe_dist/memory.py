@@ -22,6 +22,9 @@ class Home(Protocol):
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
         """Room for ``count`` zeros."""
 
+    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+        """The bytes of such a room; asked only where rooms are NumPy arrays."""
+
     def clear(self, room: Any) -> None:
         """Fill ``room`` with zeros."""
 
@@ -35,11 +38,24 @@ class Home(Protocol):
         """Bring what is in another home straight into ``room``; False if that way is not known."""
 
 
+LINE = 64  # bytes of a cache line, which vector instructions like to begin at
+
+
+def aligned(count: int, dtype: np.dtype[Any]) -> Array:
+    """Room for ``count`` zeros that begins at a cache line."""
+    bytes_ = np.zeros(count * dtype.itemsize + LINE, np.uint8)
+    start = -bytes_.__array_interface__["data"][0] % LINE
+    return bytes_[start : start + count * dtype.itemsize].view(dtype)
+
+
 class Host:
     """Plain NumPy memory, through which all other homes are reached."""
 
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
-        return np.zeros(count, dtype)
+        return aligned(count, dtype)
+
+    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+        return count * dtype.itemsize
 
     def clear(self, room: Array) -> None:
         room[...] = 0
@@ -61,10 +77,46 @@ class Host:
 HOST = Host()
 
 
-class Value:
-    """``count`` numbers and where they are.  Nothing is allocated before somebody asks."""
+class Pool:
+    """Rooms in the memory of the CPU that are free, to be used again for values of other sizes."""
 
-    __slots__ = ("_current", "_rooms", "_shaped", "count", "dtype")
+    def __init__(self) -> None:
+        self.allocated = 0  # bytes
+        self._free: list[Array] = []
+        self._parts: dict[tuple[int, int], tuple[Array, Array]] = {}  # by room and size
+        self._wholes: dict[int, Array] = {}  # by part
+
+    def take(self, size: int, dtype: np.dtype[Any]) -> Array:
+        """A room of ``size`` bytes with anything in it: the smallest that is not twice as large."""
+        fitting = [r for r in self._free if size <= r.nbytes <= 2 * size]
+        if not fitting:
+            self.allocated += size
+            return aligned(size // dtype.itemsize, dtype)
+        room = min(fitting, key=lambda r: r.nbytes)
+        # By identity: comparing arrays compares their values.
+        del self._free[next(i for i, r in enumerate(self._free) if r is room)]
+        if room.nbytes == size and room.dtype == dtype:
+            return room
+        key = (id(room), size)
+        if key not in self._parts:
+            part = room.view(dtype)[: size // dtype.itemsize]
+            self._parts[key] = room, part
+            self._wholes[id(part)] = room
+        return self._parts[key][1]
+
+    def give(self, room: Array) -> None:
+        self._free.append(self._wholes.get(id(room), room))
+
+
+class Value:
+    """``count`` numbers and where they are.  Nothing is allocated before somebody asks.
+
+    Attributes:
+        version: grows whenever somebody asks to write.
+        pool: where its rooms come from and go to, if it is used in turn with others.
+    """
+
+    __slots__ = ("_current", "_rooms", "_shaped", "count", "dtype", "pool", "version")
 
     def __init__(self, count: int, dtype: DTypeLike) -> None:
         self.count = count
@@ -72,6 +124,8 @@ class Value:
         self._rooms: dict[Home, Any] = {}
         self._shaped: dict[Home, Any] = {}
         self._current: set[Home] = set()
+        self.version = 0
+        self.pool: Pool | None = None
 
     @property
     def is_zero(self) -> bool:
@@ -94,18 +148,39 @@ class Value:
         room = self.read(home)
         if len(self._current) > 1:
             self._current = {home}
+        self.version += 1
         return room
 
     def replace(self, home: Home = HOST) -> Any:
         """Room in ``home`` for a value to be written whole; what was there is not brought over."""
         if home not in self._rooms:
-            self._rooms[home] = home.allocate(self.count, self.dtype)
+            self._rooms[home] = self._allocate(home)
         self._current = {home}
+        self.version += 1
         return self._rooms[home]
+
+    def exchange(self, home: Home, room: Any) -> Any:
+        """Let ``room`` be the one in ``home``, to be written whole; the old one, with its values."""
+        old = self.read(home)
+        self._rooms[home] = room
+        self._shaped.pop(home, None)
+        self._current = {home}
+        self.version += 1
+        return old
 
     def zero(self) -> None:
         """Make it all zeros; memory is touched only if somebody reads it before replacing it."""
         self._current.clear()
+        self.version += 1
+
+    def give_back(self) -> None:
+        """Be all zeros, and let others use the memory."""
+        self.zero()
+        if self.pool is not None:
+            for room in self._rooms.values():
+                self.pool.give(room)
+            self._rooms.clear()
+            self._shaped.clear()
 
     def shaped(self, home: Home, shape: tuple[int, ...]) -> Any:
         """The room in a plain home as an array of ``shape``, which may be smaller."""
@@ -128,12 +203,17 @@ class Value:
     def _bring(self, home: Home) -> None:
         known = home in self._rooms
         if not known:
-            self._rooms[home] = home.allocate(self.count, self.dtype)
+            self._rooms[home] = self._allocate(home)
         if self._current:
             self._convert(home)
-        elif known:
+        elif known or self.pool is not None:
             home.clear(self._rooms[home])
         self._current.add(home)
+
+    def _allocate(self, home: Home) -> Any:
+        if self.pool is None:
+            return home.allocate(self.count, self.dtype)
+        return self.pool.take(home.size_of(self.count, self.dtype), self.dtype)
 
     def _convert(self, home: Home) -> None:
         room = self._rooms[home]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net, rule_problems
 from pycaffe_dist.proto.wiring import wiring_problems
+from pycaffe_dist.recycling import Recycling
+from pycaffe_dist.threads import flush_denormals
 
 AUTOMATIC = "(automatic)"  # the name of a top that nobody named
 
@@ -72,6 +75,7 @@ class Net:
         self.bottom_need_backward: list[list[bool]] = []
         self.layer_need_backward: list[bool] = []
 
+        self.recycling: Recycling | None = None
         self.before_forward, self.after_forward = Hook(), Hook()
         self.before_backward, self.after_backward = Hook(), Hook()
         self._build()
@@ -233,6 +237,8 @@ class Net:
         """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
         last = len(self.layers) - 1 if end is None else end
         self._check_range(start, last)
+        if self.recycling:
+            self.recycling.begin()
         loss = 0.0
         with _quiet():
             for i in range(start, last + 1):
@@ -241,7 +247,15 @@ class Net:
                 if self.debug_info:
                     self._debug_forward(i)
                 self.after_forward.fire(i)
+                if self.recycling:
+                    self.recycling.after_forward(i)
         return loss
+
+    def feed(self) -> None:
+        """Run only the layers that bring data in: the batch is passed over."""
+        for layer, bottom, top in zip(self.layers, self.bottoms, self.tops, strict=True):
+            if not bottom:
+                layer.run_forward(bottom, top)
 
     def backward(self, start: int | None = None, end: int = 0) -> None:
         """Run the layers' backward from ``start`` down to ``end``, both included."""
@@ -256,6 +270,8 @@ class Net:
                     if self.debug_info:
                         self._debug_backward(i)
                 self.after_backward.fire(i)
+                if self.recycling:
+                    self.recycling.after_backward(i)
         if self.debug_info:
             self._debug_params()
 
@@ -322,9 +338,17 @@ class Net:
         )
 
 
-def _quiet() -> np.errstate:
-    """A net that diverges overflows everywhere; what stops it is the guard on its loss."""
-    return np.errstate(all="ignore")
+class _quiet:
+    """How nets compute: denormals are zero, and overflows are left to the guard on the loss."""
+
+    def __enter__(self) -> None:
+        self._errors, self._denormals = np.errstate(all="ignore"), flush_denormals()
+        self._errors.__enter__()
+        self._denormals.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._denormals.__exit__(*error)
+        self._errors.__exit__(*error)
 
 
 def _least(arity: int | tuple[int, int | None]) -> int:

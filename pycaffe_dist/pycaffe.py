@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist import loading
+from pycaffe_dist import engines, loading
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Context
@@ -22,6 +22,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.watched import Touched, WatchedDict
 
 
 class NoSuchLayerError(NetError, ValueError):
@@ -62,7 +63,11 @@ class Net:
         file = read_net(network_file)
         state = NetState(phase=phase, level=level, stage=list(stages or []))  # type: ignore[arg-type]
         file.net.state.MergeFrom(state)
-        self._take(CoreNet(file, Context(rank=SETTINGS.rank, ranks=SETTINGS.ranks)))
+        self._take(
+            CoreNet(
+                file, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
+            )
+        )
         if weights is not None:
             self.copy_from(weights)
 
@@ -75,13 +80,13 @@ class Net:
 
     def _take(self, core: CoreNet) -> None:
         self.core = core
-        self.blobs: OrderedDict[str, Blob] = OrderedDict(
-            zip(core.blob_names, core.blobs, strict=True)
+        self.touched = touched = Touched()
+        self.blobs: OrderedDict[str, Blob] = WatchedDict(
+            zip(core.blob_names, core.blobs, strict=True), lambda blob: touched.add([blob])
         )
-        self.params: OrderedDict[str, list[Blob]] = OrderedDict(
-            (name, layer.blobs)
-            for name, layer in zip(core.layer_names, core.layers, strict=True)
-            if layer.blobs
+        layers = zip(core.layer_names, core.layers, strict=True)
+        self.params: OrderedDict[str, list[Blob]] = WatchedDict(
+            ((name, layer.blobs) for name, layer in layers if layer.blobs), touched.add
         )
         self.layers = [getattr(layer, "user_layer", layer) for layer in core.layers]
         self.layer_dict = OrderedDict(zip(core.layer_names, self.layers, strict=True))
@@ -172,7 +177,7 @@ class Net:
                 )
             for name, values in inputs.items():
                 self._assign(self.blobs[name], "data", name, values, "Input")
-        self.core.forward(first, last)
+        self._forward(first, last)
         return {name: self.blobs[name].data for name in dict.fromkeys(wanted)}
 
     def backward(
@@ -199,7 +204,7 @@ class Net:
                 )
             for name, values in top_diffs.items():
                 self._assign(self.blobs[name], "diff", name, values, "Diff")
-        self.core.backward(first, last)
+        self._backward(first, last)
         return {name: self.blobs[name].diff for name in dict.fromkeys(wanted)}
 
     @staticmethod
@@ -271,16 +276,22 @@ class Net:
             yield batch
 
     def _forward(self, start: int, end: int) -> float:
-        return self.core.forward(start, end)
+        self.touched.pick_up()
+        loss = self.core.forward(start, end)
+        self.touched.show()
+        return loss
 
     def _backward(self, start: int, end: int) -> None:
+        self.touched.pick_up()
         self.core.backward(start, end)
+        self.touched.show()
 
     def reshape(self) -> None:
         self.core.reshape()
 
     def clear_param_diffs(self) -> None:
-        self.core.clear_param_diffs()
+        for param in self.core.params.learnable:
+            param.blob.diff[...] = 0
 
     # -- weights -----------------------------------------------------------------------------
 

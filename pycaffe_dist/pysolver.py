@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from pycaffe_dist import loading
+from pycaffe_dist import engines, loading
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver
@@ -24,7 +25,9 @@ class SGDSolver:
     def __init__(self, solver_file: str) -> None:
         param = read_solver(solver_file).message
         param.type = self.type
-        self.core = Solver(param, Context(rank=SETTINGS.rank, ranks=SETTINGS.ranks))
+        self.core = Solver(
+            param, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
+        )
         self.core.subscribers.append(CaffeLines())
         self.net = Net.of(self.core.net)
         self.test_nets = [Net.of(net) for net in self.core.test_nets]
@@ -42,10 +45,12 @@ class SGDSolver:
         return self.core.param
 
     def step(self, count: int) -> None:
-        self.core.step(count)
+        with self._watched():
+            self.core.step(count)
 
     def solve(self, resume: str | None = None) -> None:
-        self.core.solve(resume)
+        with self._watched():
+            self.core.solve(resume)
 
     def restore(self, path: str) -> None:
         self.core.restore(path)
@@ -54,7 +59,17 @@ class SGDSolver:
         self.core.snapshot()
 
     def apply_update(self) -> None:
-        self.core.apply_update()
+        with self._watched():
+            self.core.apply_update()
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        nets = [self.net, *self.test_nets]
+        for net in nets:
+            net.touched.pick_up()
+        yield
+        for net in nets:
+            net.touched.show()
 
     def share_weights(self, net: Net) -> None:
         """Let ``net`` use the training net's parameters."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 
-from pycaffe_dist.engines.base import NUMPY, Engine
+from pycaffe_dist.engines.base import NUMPY, Engine, default_engine
 from pycaffe_dist.errors import MissingPartError, NetError
 
 NAMES = ("numpy", "onednn", "cupy")
 
-__all__ = ["NAMES", "NUMPY", "Engine", "create"]
+__all__ = ["NAMES", "NUMPY", "Engine", "create", "current"]
 
 
 def create(name: str, device: int = 0) -> Engine:
@@ -30,3 +31,9 @@ def create(name: str, device: int = 0) -> Engine:
     module = importlib.import_module(f"pycaffe_dist.engines.{name}")
     engine: Engine = module.create(device)
     return engine
+
+
+def current() -> Engine:
+    """The engine of a user who names none: what was set, else PCD_ENGINE, else the fastest."""
+    chosen = default_engine()
+    return chosen if chosen is not NUMPY else create(os.environ.get("PCD_ENGINE", "auto"))

@@ -1,0 +1,102 @@
+"""BatchNorm by oneDNN's batch normalisation, alone or with the Scale and ReLU behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.engines.onednn.accelerated import Accelerated, layout_of
+from pycaffe_dist.engines.onednn.kept import Kept
+from pycaffe_dist.engines.onednn.library import OneDnnError
+from pycaffe_dist.engines.onednn.normalisation import (
+    GLOBAL,
+    RELU,
+    SCALE,
+    SHIFT,
+    Normalisation,
+    channel_dims,
+)
+from pycaffe_dist.engines.onednn.primitives import Layout, plain
+from pycaffe_dist.layers import batch_norm as generic
+from pycaffe_dist.memory import Array, Value, aligned
+
+Operands = Sequence[Array]
+FLAGS = 0, SCALE, SCALE | SHIFT  # by the number of operands
+
+
+class BatchNorm(Accelerated, generic.BatchNorm):
+    __doc__ = generic.BatchNorm.__doc__
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        self._dims = channel_dims(bottom[0].shape)
+        self._made: dict[tuple[Layout, int, bool], Normalisation] = {}
+        self._input = Kept()
+        self._statistics = [aligned(self.channels, np.dtype(np.float32)) for _ in range(2)]
+        self._used = self._normalisation(layout_of(bottom[0].data_value, self._dims), 0, False)
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        self.normalise(bottom[0].data_value, top[0].data_value)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        self.propagate(bottom[0].data_value, top[0].diff_value, bottom[0].diff_value)
+
+    def normalise(self, x: Value, y: Value, operands: Operands = (), relu: bool = False) -> None:
+        """Normalise x into y, with the operands of a Scale and a ReLU behind it if given."""
+        layout = layout_of(x, self._dims)
+        self._used = made = self._normalisation(layout, len(operands), relu)
+        if self.use_global_stats:
+            for room, stored in zip(self._statistics, self._stored(), strict=True):
+                np.copyto(room, stored)
+        home = made.layout.home
+        if x is not y:
+            source, target = x.read(home), y.replace(home)
+        elif self.needs_backward and (operands or not self.use_global_stats):
+            source, target = self._input.swap(x, made.layout)
+        else:
+            source = target = x.write(home)
+        made.forward(source, target, self._statistics, operands)
+        if not self.use_global_stats:
+            mean, variance = self._statistics
+            self._store(mean, variance, layout.count // self.channels)
+
+    def propagate(self, x: Value, gy: Value, gx: Value, operands: Operands = ()) -> Operands:
+        """The gradient of the last ``normalise``; those of the operands, to be added."""
+        made = self._used
+        home = made.layout.home
+        source, above = self._source(x), gy.read(home)
+        below = gx.write(home) if gx is gy else gx.replace(home)
+        made.backward(source, above, below, self._statistics, operands)
+        return made.gradients
+
+    def renormalise(self, x: Value, room: Array) -> None:
+        """Write once more, to ``room``, what a Scale behind this layer would have found."""
+        layout = self._used.layout
+        key = layout, -1, False
+        if key not in self._made:
+            self._made[key] = Normalisation(layout, self.eps, GLOBAL, False)
+        self._made[key].forward(self._source(x), room, self._statistics)
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the last pass."""
+        return self._used.layout
+
+    def _source(self, x: Value) -> Array:
+        """What was normalised; no matter what where nothing was kept of it."""
+        kept = self._input.room
+        room: Array = x.read(self._used.layout.home) if kept is None else kept
+        return room
+
+    def _normalisation(self, layout: Layout, operands: int, relu: bool) -> Normalisation:
+        key = layout, operands, relu
+        if key not in self._made:
+            flags = FLAGS[operands] | RELU * relu | GLOBAL * self.use_global_stats
+            training = self.needs_backward or not self.use_global_stats
+            try:
+                made = Normalisation(layout, self.eps, flags, training)
+            except OneDnnError:
+                made = Normalisation(plain(self._dims), self.eps, flags, training)
+            self._made[key] = made
+        return self._made[key]

@@ -1,0 +1,144 @@
+"""The choice between implementations is measured on the real shapes, and remembered on disk."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pycaffe_dist.engines.onednn.library import OneDnnError
+from pycaffe_dist.files import atomic_write
+
+T = TypeVar("T")
+BUDGET = 20.0  # seconds that a process spends on measuring; after that the first candidate is taken
+REPEATS = 2
+
+
+@dataclass
+class Candidate(Generic[T]):
+    """One way to compute something: made by ``build``, run on made-up values by ``trial``.
+
+    ``handicap`` multiplies its time: what it costs others is not in the trial.
+    """
+
+    name: str
+    build: Callable[[], T]
+    trial: Callable[[T], Callable[[], object]]
+    handicap: float = 1.0
+
+
+class Choices:
+    """What was found fastest, by case."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.measuring = True
+        self.spent = 0.0
+        self._found: dict[str, str] = {}
+        self._loaded = False
+        self._new: dict[str, str] = {}
+
+    def pick(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
+        """The fastest candidate for a case, built.  Those that oneDNN refuses are left out."""
+        self._load()
+        known = self._found.get(case)
+        for candidate in candidates:
+            if candidate.name == known:
+                return candidate.build()
+        if len(candidates) == 1 or not self.measuring or self.spent > BUDGET:
+            return _first(candidates)
+        return self._measure(case, candidates)
+
+    def _measure(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
+        begin = time.perf_counter()
+        best: tuple[float, str, T] | None = None
+        for candidate in candidates:
+            try:
+                built = candidate.build()
+                trial = candidate.trial(built)
+                seconds = _seconds(trial, best[0] if best else None) * candidate.handicap
+            except (OneDnnError, MemoryError):
+                continue
+            if best is None or seconds < best[0]:
+                best = seconds, candidate.name, built
+        self.spent += time.perf_counter() - begin
+        if best is None:
+            raise OneDnnError(f"no implementation for {case}")
+        self._found[case] = self._new[case] = best[1]
+        return best[2]
+
+    # -- on disk -----------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self._loaded = True
+            self._found = self._read()
+            atexit.register(self.save)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            read = json.loads(self.path.read_text()) if self.path else {}
+        except (OSError, ValueError):
+            return {}
+        return {str(k): str(v) for k, v in read.items()} if isinstance(read, dict) else {}
+
+    def save(self) -> None:
+        """Add what is new to the file; a cache that cannot be written is not an error."""
+        if not self._new or self.path is None:
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(self._read() | self._new, indent=0, sort_keys=True)
+            with atomic_write(self.path) as file:
+                file.write(text.encode())
+        except OSError:
+            pass
+        self._new.clear()
+
+
+def _first(candidates: Sequence[Candidate[T]]) -> T:
+    for candidate in candidates:
+        try:
+            return candidate.build()
+        except OneDnnError:
+            continue
+    raise OneDnnError("no implementation")
+
+
+def _seconds(trial: Callable[[], object], limit: float | None) -> float:
+    """Of the best of some runs; one is enough for a candidate far behind."""
+    times = []
+    for _ in range(1 + REPEATS):
+        begin = time.perf_counter()
+        trial()
+        times.append(time.perf_counter() - begin)
+        if limit is not None and times[-1] > 3 * limit:
+            break
+    return min(times)
+
+
+def cache_file(release: str) -> Path | None:
+    """Where this machine's choices are kept; PCD_CACHE names another folder, empty is none."""
+    folder = os.environ.get("PCD_CACHE")
+    if folder == "":
+        return None
+    root = Path(folder) if folder else Path.home() / ".cache" / "pycaffe_dist"
+    return root / f"onednn-{release}-{_cpu()}.json"
+
+
+def _cpu() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        text = ""
+    fields = dict(re.findall(r"^([^\t:]+)\s*: (.*)$", text.split("\n\n")[0], re.MULTILINE))
+    names = ("model name", "cpu family", "model", "stepping")
+    name = "-".join(fields[n] for n in names if n in fields) or platform.processor()
+    return re.sub(r"\W+", "_", name) or "cpu"

@@ -1,0 +1,199 @@
+"""Convolution and Deconvolution by oneDNN's convolutions, or im2col and BLAS where that is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.onednn.accelerated import Accelerated, add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.choice import Candidate
+from pycaffe_dist.engines.onednn.library import INFERENCE, TRAINING
+from pycaffe_dist.engines.onednn.primitives import (
+    Dims,
+    Primitive,
+    anyhow,
+    dims_array,
+    plain,
+)
+from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, Product, roles, trial_of
+from pycaffe_dist.engines.onednn.settings import CHOICES, case
+from pycaffe_dist.layers import convolution as generic
+from pycaffe_dist.memory import Array, Value
+from pycaffe_dist.proto.caffe_pb2 import TEST
+
+DIRECT = 1  # the algorithm
+PostOps = Sequence[tuple[Any, ...]]
+
+
+class BaseConvolution(Accelerated, generic.BaseConvolution):
+    """The products of the generic layer between an image (N, C, *image) and out (N, M, *out)."""
+
+    post_ops: PostOps = ()  # of the forward pass, where another layer was fused into this one
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        w = self.windows
+        self.image_dims: Dims = (self.images, self.image_channels, *w.image)
+        self.out_dims: Dims = (self.images, self.out_channels, *w.out)
+        channels: Dims = (self.out_channels, self.image_channels // self.group)
+        if self.group > 1:
+            channels = (self.group, channels[0] // self.group, channels[1])
+        self.weight_dims: Dims = (*channels, *w.kernel)
+        dilates = [d - 1 for d in w.dilation]
+        self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
+        self._forward_kind = INFERENCE if self.phase == TEST else TRAINING
+        self._made: dict[str, Product | None] = {}
+        self._hint = self._primitive("gather", bias=False)
+
+    # -- the three products ------------------------------------------------------------------
+
+    def fast_gather(self, image: Value, out: Value, biased: bool) -> None:
+        made = self._product("gather", biased)
+        if made is None:
+            bias = self.params[1].data if biased else None
+            self.gather(_host(image), _host(out, True), bias)
+            return
+        x, weights, *bias_layout, y = made.layouts
+        rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
+        if biased:
+            rooms.append(self.params[1].data_value.read())
+        made.call(*rooms, out.replace(y.home))
+
+    def fast_spread(self, out: Value, image: Value) -> None:
+        made = self._product("spread")
+        if made is None:
+            self.spread(_host(out), _host(image, True))
+            return
+        x, weights, y = made.layouts
+        read = self.params[0].data_value.read(weights.home)
+        made.call(image.replace(x.home), read, out.read(y.home))
+
+    def fast_weights(self, image: Value, out: Value, biased: bool) -> None:
+        """Add to the gradient of the weights and, if it is ``out`` that has one, of the bias."""
+        made = self._product("weights", biased)
+        if made is None:
+            self.add_weight_gradient(_host(image), _host(out))
+            if biased:
+                self.add_bias_gradient(_host(out).reshape(self.out_dims))
+            return
+        x, weights, *bias_layout, y = made.layouts
+        blobs = self.params[0].blob, *([self.params[1].blob] if biased else [])
+        targets = [
+            (blob, layout, *gradient_room(blob, layout))
+            for blob, layout in zip(blobs, (weights, *bias_layout), strict=True)
+        ]
+        rooms = [room for _, _, room, _ in targets]
+        made.call(image.read(x.home), *rooms, out.read(y.home))
+        for blob, layout, room, apart in targets:
+            if apart:
+                add_gradient(blob, layout, room)
+
+    # -- choosing ----------------------------------------------------------------------------
+
+    def _product(self, which: str, bias: bool = False) -> Product | None:
+        key = f"{which} {bias}"
+        if key not in self._made:
+            self._made[key] = self._choose(which, bias)
+        return self._made[key]
+
+    def _choose(self, which: str, bias: bool) -> Product | None:
+        w = self.windows
+        what = (self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation)
+        name = case(f"convolution {which}", *what, bias, len(self.post_ops), self._forward_kind)
+        return CHOICES.pick(name, list(self._candidates(which, bias)))
+
+    def _candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product | None]]:
+        primitive, position, seen = self._primitive(which, bias), 0, set[str]()
+        while True:
+            name = primitive.implementation
+            if "ref" not in name and "sse41" not in name and name not in seen:
+                seen.add(name)
+                yield Candidate(name, self._builder(which, bias, position), trial_of)
+            position += 1
+            if not primitive.advance():
+                break
+        if not (which == "gather" and self.post_ops):
+            yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
+
+    def _builder(self, which: str, bias: bool, position: int) -> Callable[[], Product]:
+        def build() -> Product:
+            primitive = self._primitive(which, bias)
+            for _ in range(position):
+                primitive.advance()
+            return Product(primitive, roles(which, bias))
+
+        return build
+
+    def _blas_trial(self, which: str) -> Callable[[], object]:
+        image = np.zeros(self.image_dims, np.float32)
+        out = np.zeros(self.out_dims, np.float32)
+        if which == "weights":
+            return lambda: self.add_weight_gradient(image, out)
+        return lambda: self.gather(image, out) if which == "gather" else self.spread(out, image)
+
+    def _primitive(self, which: str, bias: bool = False) -> Primitive:
+        image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)
+        # Few channels are read as they come: a data layer writes Caffe's own order.
+        if self.image_channels < 8 and self.group == 1:
+            image = plain(self.image_dims).md
+        out, b = anyhow(self.out_dims), anyhow((self.out_channels,)) if bias else None
+        if which == "gather":
+            kind = self._forward_kind, DIRECT
+            args = (*kind, image, weights, b, out, *self._spacing)
+            return Primitive("convolution_forward", *args, post_ops=self.post_ops)
+        if which == "spread":
+            args = (DIRECT, image, weights, out, *self._spacing, self._hint.pd)
+            return Primitive("convolution_backward_data", *args)
+        args = (DIRECT, image, weights, b, out, *self._spacing, self._hint.pd)
+        return Primitive("convolution_backward_weights", *args)
+
+    def _learns(self, i: int) -> bool:
+        return len(self.params) > i and self.param_propagate_down[i]
+
+
+def _host(value: Value, replace: bool = False) -> Array:
+    room: Array = value.replace() if replace else value.read()
+    return room
+
+
+class Convolution(BaseConvolution, generic.Convolution):
+    __doc__ = generic.Convolution.__doc__
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        for x, y in zip(bottom, top, strict=True):
+            self.fast_gather(x.blob.data_value, y.blob.data_value, len(self.params) > 1)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        for x, y, down in zip(bottom, top, propagate_down, strict=True):
+            if self._learns(0):
+                self.fast_weights(x.blob.data_value, y.blob.diff_value, self._learns(1))
+            elif self._learns(1):
+                self.add_bias_gradient(y.diff)
+            if down:
+                self.fast_spread(y.blob.diff_value, x.blob.diff_value)
+
+
+class Deconvolution(BaseConvolution, generic.Deconvolution):
+    __doc__ = generic.Deconvolution.__doc__
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        for x, y in zip(bottom, top, strict=True):
+            self.fast_spread(x.blob.data_value, y.blob.data_value)
+            if len(self.params) > 1:
+                self._add_bias(y)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        for x, y, down in zip(bottom, top, propagate_down, strict=True):
+            if self._learns(1):
+                self.add_bias_gradient(y.diff)
+            if self._learns(0):
+                self.fast_weights(y.blob.diff_value, x.blob.data_value, False)
+            if down:
+                self.fast_gather(y.blob.diff_value, x.blob.diff_value, False)
+
+    def _add_bias(self, y: View) -> None:
+        pixels = y.data.reshape(self.images, self.outputs, prod(self.windows.image))
+        pixels += self.params[1].data[:, None]

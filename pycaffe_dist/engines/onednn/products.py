@@ -1,0 +1,53 @@
+"""The three products of a layer with weights, each as a primitive.
+
+"gather" is from bottom to top, "spread" back to the bottom's gradient, "weights" the gradient of
+weights and bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.library import Arg
+from pycaffe_dist.engines.onednn.primitives import Call, Primitive
+
+# BLAS has threads of its own, which have to be woken while ours still spin.
+BLAS_HANDICAP = 1.2
+Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
+
+
+class Product:
+    """One of the three products as a primitive; without one it is the generic layer's."""
+
+    def __init__(self, primitive: Primitive, roles: Sequence[Role]) -> None:
+        self.name = primitive.implementation
+        self.layouts = [primitive.layout(query, index) for _, query, index in roles]
+        args = [(role[0], layout) for role, layout in zip(roles, self.layouts, strict=True)]
+        self.call: Call = primitive.call(*args)
+
+    def trial(self) -> Callable[[], object]:
+        rooms = [x.allocate(x.count, np.dtype(np.float32)) for x in self.layouts]
+        return lambda: self.call(*rooms)
+
+
+def trial_of(made: Product | None) -> Callable[[], object]:
+    assert made is not None
+    return made.trial()
+
+
+def roles(which: str, bias: bool) -> Sequence[Role]:
+    """In the order in which the products give their rooms."""
+    q = library
+    if which == "spread":
+        image, out = (Arg.DIFF_SRC, q.DIFF_SRC, 0), (Arg.DIFF_DST, q.DIFF_DST, 0)
+        return image, (Arg.WEIGHTS, q.WEIGHTS, 0), out
+    if which == "gather":
+        biases = [(Arg.BIAS, q.WEIGHTS, 1)] if bias else []
+        weights = (Arg.WEIGHTS, q.WEIGHTS, 0)
+        return (Arg.SRC, q.SRC, 0), weights, *biases, (Arg.DST, q.DST, 0)
+    biases = [(Arg.DIFF_BIAS, q.DIFF_WEIGHTS, 1)] if bias else []
+    weights = (Arg.DIFF_WEIGHTS, q.DIFF_WEIGHTS, 0)
+    return (Arg.SRC, q.SRC, 0), weights, *biases, (Arg.DIFF_DST, q.DIFF_DST, 0)

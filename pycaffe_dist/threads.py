@@ -1,0 +1,180 @@
+"""How many threads compute, and how they treat numbers too small to matter.
+
+One number rules OpenMP (oneDNN), OpenBLAS (NumPy) and our own pool: the cores that this process may
+use, divided by the ranks on its node.  In all of them denormal numbers count as zero: gradients of
+a batch that is already learnt become denormal, and a processor computes with those many times
+slower.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pycaffe_dist.errors import NetError
+
+# How many ranks share this node, as Open MPI's and MPICH's mpirun tell it.
+LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+FLUSH = 0x8040  # in x86's MXCSR: results (bit 15) and operands (bit 6)
+
+_chosen: int | None = None
+_pool: ThreadPoolExecutor | None = None
+
+
+def threads() -> int:
+    """The number of threads that compute in this process."""
+    return _chosen or _default()
+
+
+@cache
+def _default() -> int:
+    named = os.environ.get("OMP_NUM_THREADS", "")
+    if named.isdigit() and int(named):
+        return int(named)
+    ranks = next((int(os.environ[v]) for v in LOCAL_RANKS if v in os.environ), 1)
+    return max(1, cores() // ranks)
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(count: int | None = None) -> int:
+    """Let everything that computes use ``count`` threads, or the default; the number."""
+    global _chosen, _pool
+    if count is not None and count < 1:
+        raise NetError(f"--threads {count}: at least 1 is needed")
+    _chosen = count
+    number = threads()
+    for library, function in _controls():
+        getattr(library, function)(ctypes.c_int(number))
+    if _pool is not None:
+        _pool.shutdown()
+        _pool = None
+    return number
+
+
+def _controls() -> Iterator[tuple[ctypes.CDLL, str]]:
+    """Functions of loaded libraries that set their number of threads."""
+    for path in _loaded("libgomp"):
+        yield ctypes.CDLL(path), "omp_set_num_threads"
+    for library, prefix, suffix in _openblas():
+        yield library, f"{prefix}openblas_set_num_threads{suffix}"
+
+
+def _openblas() -> Iterator[tuple[ctypes.CDLL, str, str]]:
+    for path in _loaded("openblas"):
+        library = ctypes.CDLL(path)
+        for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
+            if hasattr(library, f"{prefix}openblas_set_num_threads{suffix}"):
+                yield library, prefix, suffix
+                break
+
+
+def _loaded(name: str) -> list[str]:
+    """Paths of the shared libraries in this process whose file name has ``name``."""
+    try:
+        text = Path("/proc/self/maps").read_text()
+    except OSError:
+        return []
+    paths = re.findall(r"(/\S+\.so[.\d]*)$", text, re.MULTILINE)
+    return [p for p in dict.fromkeys(paths) if name in Path(p).name]
+
+
+# -- our own pool ----------------------------------------------------------------------------------
+
+
+def run(work: Callable[[Any], object], items: Sequence[Any]) -> None:
+    """Do ``work`` for each item, shared out over the threads; NumPy lets go of the GIL in it."""
+    if threads() == 1 or len(items) < 2:
+        for item in items:
+            work(item)
+        return
+    for _ in _workers().map(work, items):
+        pass
+
+
+def shares(count: int, least: int) -> list[slice]:
+    """``count`` things as a nearly equal share for each thread, none below ``least``."""
+    number = max(1, min(threads(), count // least))
+    edges = [count * i // number for i in range(number + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def _workers() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(threads(), "pcd-compute", initializer=_flush_for_good)
+    return _pool
+
+
+os.register_at_fork(after_in_child=lambda: globals().update(_pool=None))
+
+
+# -- denormal numbers ------------------------------------------------------------------------------
+
+
+class _Environment(ctypes.Structure):
+    """fenv_t of glibc on x86-64: the x87 state, then MXCSR."""
+
+    _fields_ = [("x87", ctypes.c_uint32 * 7), ("mxcsr", ctypes.c_uint32)]
+
+
+@cache
+def _math() -> Any:
+    """The C library that gets and sets the environment, where we know the shape of that."""
+    system = os.uname()
+    if (system.sysname, system.machine) != ("Linux", "x86_64"):
+        return None
+    try:
+        library = ctypes.CDLL("libm.so.6")
+    except OSError:
+        return None
+    library.fegetenv.argtypes = library.fesetenv.argtypes = [ctypes.c_void_p]
+    return library
+
+
+class flush_denormals:
+    """While it is entered, denormals are zero in this thread, threads it starts, and BLAS."""
+
+    def __enter__(self) -> None:
+        self._library = library = _math()
+        if library is None:
+            return
+        before = self._before = _Environment()
+        library.fegetenv(ctypes.addressof(before))
+        _flush(library, before)
+        _restart_blas()
+
+    def __exit__(self, *_: object) -> None:
+        if self._library is not None:
+            self._library.fesetenv(ctypes.addressof(self._before))
+
+
+def _flush(library: Any, environment: _Environment) -> None:
+    flushing = _Environment.from_buffer_copy(environment)
+    flushing.mxcsr |= FLUSH
+    library.fesetenv(ctypes.addressof(flushing))
+
+
+def _flush_for_good() -> None:
+    library = _math()
+    if library is not None:
+        now = _Environment()
+        library.fegetenv(ctypes.addressof(now))
+        _flush(library, now)
+
+
+@cache
+def _restart_blas() -> None:
+    """Threads take over the mode of the one that starts them: let OpenBLAS start its own anew."""
+    for library, _, _ in _openblas():
+        if hasattr(library, "blas_thread_shutdown_"):
+            library.blas_thread_shutdown_()

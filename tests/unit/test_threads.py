@@ -1,0 +1,81 @@
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from pycaffe_dist import threads
+from pycaffe_dist.errors import NetError
+
+TINY = np.full(4, 1e-39, np.float32)  # denormal
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    threads.set_threads(None)
+
+
+def test_denormals_are_zero_only_while_it_is_entered():
+    half = np.float32(0.5)
+    assert (TINY * half).max() > 0
+    with threads.flush_denormals():
+        assert (TINY * half).max() == 0
+        with threads.flush_denormals():
+            assert (TINY * half).max() == 0
+        assert (TINY * half).max() == 0
+    assert (TINY * half).max() > 0
+
+
+def test_denormals_are_zero_in_the_threads_of_blas_and_of_our_own():
+    threads.set_threads(2)
+    a = np.full((512, 512), 1e-20, np.float32)
+    with threads.flush_denormals():
+        assert (a @ (a * np.float32(1e-3))).max() == 0  # products near 1e-40
+    products = {}
+
+    def work(i):
+        products[i, threading.get_ident()] = (TINY * np.float32(0.5)).max()
+
+    threads.run(work, range(4))
+    assert len(products) == 4
+    assert set(products.values()) == {0}
+
+
+def test_shares_are_nearly_equal_and_not_too_small():
+    threads.set_threads(3)
+    assert threads.shares(10, 1) == [slice(0, 3), slice(3, 6), slice(6, 10)]
+    assert threads.shares(10, 5) == [slice(0, 5), slice(5, 10)]
+    assert threads.shares(10, 100) == [slice(0, 10)]
+
+
+def test_work_is_shared_out_and_errors_come_back():
+    threads.set_threads(2)
+    done = []
+    threads.run(done.append, range(5))
+    assert sorted(done) == [0, 1, 2, 3, 4]
+    with pytest.raises(ZeroDivisionError):
+        threads.run(lambda i: 1 / i, [1, 0])
+
+
+def test_no_threads_at_all_is_refused():
+    with pytest.raises(NetError, match="--threads 0"):
+        threads.set_threads(0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, threads.cores()),
+        ({"OMP_NUM_THREADS": "3"}, 3),
+        ({"OMPI_COMM_WORLD_LOCAL_SIZE": str(threads.cores())}, 1),
+        ({"MPI_LOCALNRANKS": "64"}, 1),
+    ],
+)
+def test_threads_are_the_cores_divided_by_the_ranks_of_the_node(variables, expected):
+    command = [sys.executable, "-c", "from pycaffe_dist.threads import threads; print(threads())"]
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | variables
+    printed = subprocess.run(command, env=environment, capture_output=True, timeout=60, text=True)
+    assert printed.stdout.split() == [str(expected)]
