@@ -131,6 +131,11 @@ class View:
         """The data for a layer that changes what it otherwise reads, such as running statistics."""
         return _shaped(self.blob.data_value, self.blob.shape, self.home, True)
 
+    def replace_diff(self) -> Any:
+        """Room for a gradient that is written whole, where `diff` is to be added to."""
+        self.blob.diff_value.replace(self.home)
+        return self.blob.diff_value.shaped(self.home, self.blob.shape)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.blob.shape

@@ -18,6 +18,8 @@ from pycaffe_dist.proto.caffe_pb2 import TRAIN
 if TYPE_CHECKING:
     from pycaffe_dist.net import Net
 
+SMALL = 1 << 14  # numbers: below, giving back costs more than it saves
+
 
 class Recycling:
     """Which values of a net are given back after which layer."""
@@ -61,7 +63,7 @@ class Recycling:
         kept = {id(v) for v in self._values(self._kept())}
         plan: dict[int, list[Value]] = defaultdict(list)
         for key, layers in users.items():
-            if key not in kept:
+            if key not in kept and values[key].count >= SMALL:
                 values[key].pool = self.pool
                 plan[min(layers) if self.training else max(layers)].append(values[key])
         return plan

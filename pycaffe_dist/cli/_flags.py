@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from pycaffe_dist import engines
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
+from pycaffe_dist.threads import set_threads
 
 
 def parser(verb: str, doc: str | None) -> argparse.ArgumentParser:
@@ -32,6 +34,19 @@ def add_state(where: Any) -> None:
 
 def add_gpu(where: Any) -> None:
     flag(where, "gpu", default="", metavar="IDS", help="GPUs: 0, or 0,1, or all")
+
+
+def add_engine(where: Any) -> None:
+    names = ("auto", *engines.NAMES)
+    flag(where, "engine", choices=names, help="where to compute; auto: the fastest CPU engine")
+    flag(where, "threads", type=int, metavar="N", help="that compute; cores / ranks on the node")
+
+
+def use_engine(args: argparse.Namespace) -> None:
+    """Let this process compute with the engine and the threads that were asked for."""
+    if args.engine:
+        engines.choose(args.engine)
+    set_threads(args.threads)
 
 
 def refuse_gpu(asked: bool) -> None:

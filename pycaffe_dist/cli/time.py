@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
+from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, flag, parser, refuse_gpu, use_engine
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.time import as_table, time_model
@@ -21,9 +21,11 @@ def main(argv: list[str]) -> int:
     flag(p, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_state(p)
     add_gpu(p)
+    add_engine(p)
     args = p.parse_args(argv)
     refuse_gpu(bool(args.gpu))
     log_to_stderr()
+    use_engine(args)
     stages = args.stage.split(",")
     net = read_model(args.model, args.phase, args.level, stages, args.fake_data)
     times = time_model(net, args.iterations)

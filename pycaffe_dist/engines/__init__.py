@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 
-from pycaffe_dist.engines.base import NUMPY, Engine, default_engine
+from pycaffe_dist.engines.base import NUMPY, Engine, chosen_engine, set_default_engine
 from pycaffe_dist.errors import MissingPartError, NetError
 
 NAMES = ("numpy", "onednn", "cupy")
 
-__all__ = ["NAMES", "NUMPY", "Engine", "create", "current"]
+__all__ = ["NAMES", "NUMPY", "Engine", "choose", "create", "current"]
 
 
 def create(name: str, device: int = 0) -> Engine:
@@ -33,7 +33,13 @@ def create(name: str, device: int = 0) -> Engine:
     return engine
 
 
+def choose(name: str, device: int = 0) -> Engine:
+    """Let whoever names no engine have this one from now on."""
+    engine = create(name, device)
+    set_default_engine(engine)
+    return engine
+
+
 def current() -> Engine:
-    """The engine of a user who names none: what was set, else PCD_ENGINE, else the fastest."""
-    chosen = default_engine()
-    return chosen if chosen is not NUMPY else create(os.environ.get("PCD_ENGINE", "auto"))
+    """The engine of a user who names none: what was chosen, else PCD_ENGINE, else the fastest."""
+    return chosen_engine() or create(os.environ.get("PCD_ENGINE", "auto"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,11 @@ import numpy as np
 from pycaffe_dist.memory import HOST, Home
 
 if TYPE_CHECKING:
+    from pycaffe_dist.blob import Blob
     from pycaffe_dist.layer import Layer
+    from pycaffe_dist.learnable import Param
+
+Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
 
 
 class Engine:
@@ -31,8 +35,57 @@ class Engine:
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
         return self.layers.get(layer_type, generic)
 
+    def converting(self) -> tuple[int, float]:
+        """How many values were brought into another layout so far, and the seconds it took."""
+        return 0, 0.0
+
+    def dot(self, a: Any, b: Any) -> Loss:
+        """Σ a·b, of which the loss is made."""
+        return float(self.xp.vdot(a, b))
+
+    def update(
+        self,
+        param: Param,
+        history: Sequence[Blob],
+        rule: Any,
+        rate: float,
+        share: float,
+        decay: float,
+        l1: bool,
+    ) -> bool:
+        """Update one parameter where its values are; False: it is done in plain memory.
+
+        Args:
+            share: what a gradient is multiplied by first, 1 / iter_size.
+            decay: of the weights, l1 or l2.
+        """
+        return False
+
+    def clip(self, params: Sequence[Param], limit: float) -> tuple[Loss, Loss] | None:
+        """Scale gradients to a norm of at most ``limit`` where they are: the norm and the scale.
+
+        None: it is done in plain memory.
+        """
+        return None
+
     def __repr__(self) -> str:
         return f"<engine {self.name}>"
 
 
 NUMPY = Engine()
+
+_chosen: list[Engine | None] = [None]
+
+
+def chosen_engine() -> Engine | None:
+    """The engine that this process was told to use, by ``set_mode_gpu`` or a flag."""
+    return _chosen[-1]
+
+
+def default_engine() -> Engine:
+    """The engine of contexts that name none."""
+    return _chosen[-1] or NUMPY
+
+
+def set_default_engine(engine: Engine | None) -> None:
+    _chosen[-1] = engine

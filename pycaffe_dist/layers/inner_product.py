@@ -46,7 +46,11 @@ class InnerProduct(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy, x = self.factors(top, bottom)
         if self.param_propagate_down[0]:
-            self.params[0].diff[...] += x.T @ gy if self.transpose else gy.T @ x
+            factors = (x.T, gy) if self.transpose else (gy.T, x)
+            if self.params[0].diff_value.is_zero:
+                self.xp.matmul(*factors, out=self.params[0].replace_diff())
+            else:
+                self.params[0].diff[...] += self.xp.matmul(*factors)
         if len(self.params) > 1 and self.param_propagate_down[1]:
             self.params[1].diff[...] += gy.sum(axis=0)
         if propagate_down[0]:

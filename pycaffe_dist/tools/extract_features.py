@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist import engines
 from pycaffe_dist.data.database import BACKENDS, Put, new_database
 from pycaffe_dist.data.hdf5_rows import new_rows
 from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
@@ -51,7 +53,7 @@ def extract_features(
         raise PcdError(f"num_mini_batches must be 1 or more, not {batches}")
     file = read_net(model)
     file.net.state.MergeFrom(NetState(phase=TEST))
-    net = Net(file)
+    net = Net(file, Context(engine=engines.current()))
     load_weights(net, weights)
     for name in blobs:
         if name not in net.blob_ids:

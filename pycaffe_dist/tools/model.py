@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist import engines
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -22,7 +23,7 @@ def read_model(
     file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
     if fake:
         file.net.CopyFrom(fake_data(file.net))
-    return Net(file)
+    return Net(file, Context(engine=engines.current()))
 
 
 def dry_net(file: NetFile, state: NetState) -> tuple[Net, PcdError | None]:

@@ -35,6 +35,8 @@ class Times:
     layers: list[LayerTime]
     whole_forward_ms: float
     whole_backward_ms: float
+    reorders: float  # values that changed their layout in a forward and backward pass
+    reorder_ms: float
 
     @property
     def forward_ms(self) -> float:
@@ -61,6 +63,7 @@ def time_model(net: Net, iterations: int) -> Times:
     count = len(net.layers)
     forward, backward = [0.0] * count, [0.0] * count
     whole = 0.0
+    reorders, reorder_seconds = net.context.engine.converting()
     for iteration in range(iterations):
         begin = time.perf_counter()
         for i in range(count):
@@ -71,6 +74,7 @@ def time_model(net: Net, iterations: int) -> Times:
         whole += spent
         text = "Iteration: %d forward-backward time: %g ms."
         log.info("caffe.cpp:394", text, iteration + 1, spent * 1e3)
+    then, seconds_then = net.context.engine.converting()
     times = Times(
         iterations,
         [
@@ -85,6 +89,8 @@ def time_model(net: Net, iterations: int) -> Times:
         ],
         sum(_seconds(net.forward) for _ in range(iterations)) / iterations * 1e3,
         sum(_seconds(net.backward) for _ in range(iterations)) / iterations * 1e3,
+        (then - reorders) / iterations,
+        (seconds_then - reorder_seconds) / iterations * 1e3,
     )
     _log_times(times, whole * 1e3)
     return times
@@ -130,4 +136,8 @@ def as_table(times: Times) -> list[str]:
     rows.append(
         ("whole pass", "", f"{times.whole_forward_ms:.3f}", f"{times.whole_backward_ms:.3f}", "")
     )
-    return table(("layer", "type", "forward ms", "backward ms", "forward rate"), rows, left=2)
+    lines = table(("layer", "type", "forward ms", "backward ms", "forward rate"), rows, left=2)
+    if times.reorders:
+        changes = f"{times.reorders:g} values change their layout"
+        lines.append(f"Of the sum, reorders: {times.reorder_ms:.3f} ms, {changes}")
+    return lines

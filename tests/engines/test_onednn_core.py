@@ -1,0 +1,159 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pycaffe_dist import engines
+from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.choice import Candidate, Choices
+from pycaffe_dist.engines.onednn.library import SRC, TRAINING, OneDnnError
+from pycaffe_dist.engines.onednn.primitives import (
+    METER,
+    Primitive,
+    anyhow,
+    dims_array,
+    plain,
+    strided,
+)
+from pycaffe_dist.memory import HOST, Value
+
+DIMS = (2, 20, 5, 6)
+
+
+def blocked():
+    """The layout that a convolution likes."""
+    pair = [dims_array(x) for x in ((1, 1), (0, 0), (1, 1), (1, 1))]
+    weights, out = anyhow((16, 20, 3, 3)), anyhow((2, 16, 5, 6))
+    args = (TRAINING, 1, anyhow(DIMS), weights, None, out, *pair)
+    return Primitive("convolution_forward", *args).layout(SRC)
+
+
+def test_caffes_own_order_is_the_plain_home_and_others_are_homes_of_their_own():
+    assert plain(DIMS).home is HOST
+    layout = blocked()
+    assert layout.home is layout and not layout.is_plain
+    assert blocked() is layout  # equal ones are the same object
+    assert strided((4, 3), (1, 4)).home is not HOST
+
+
+def test_a_value_keeps_its_numbers_from_layout_to_layout():
+    numbers = np.arange(np.prod(DIMS), dtype=np.float32)
+    value, layout = Value(numbers.size, np.float32), blocked()
+    channels_last = strided(DIMS, (600, 1, 120, 20))
+    value.write()[...] = numbers
+    before = METER.count
+    room = value.write(layout)
+    assert METER.count == before + 1
+    assert room.size >= numbers.size
+    last = value.read(channels_last)  # straight, not by way of the plain home
+    assert METER.count == before + 2
+    expected = numbers.reshape(DIMS).transpose(0, 2, 3, 1)
+    np.testing.assert_array_equal(last.reshape(2, 5, 6, 20), expected)
+    np.testing.assert_array_equal(value.read(), numbers)
+
+
+def test_rooms_begin_at_a_cache_line():
+    for layout in (blocked(), HOST):
+        room = layout.allocate(33, np.dtype(np.float32))
+        assert room.__array_interface__["data"][0] % 64 == 0
+
+
+def test_what_onednn_refuses_is_an_error_of_its_own():
+    with pytest.raises(OneDnnError, match="convolution_forward_primitive_desc_create"):
+        Primitive("convolution_forward", 0, 0, None, None, None, None, *[dims_array(())] * 4)
+
+
+# -- the choice ------------------------------------------------------------------------------------
+
+
+def candidates(seconds, log):
+    import time
+
+    def candidate(name, wait):
+        def trial(_):
+            return lambda: (log.append(name), time.sleep(wait))
+
+        return Candidate(name, lambda: name, trial)
+
+    return [candidate(name, wait) for name, wait in seconds.items()]
+
+
+def test_the_fastest_is_chosen_and_remembered_on_disk(tmp_path):
+    file, log = tmp_path / "cache" / "choices.json", []
+    choices = Choices(file)
+    assert choices.pick("a case", candidates({"slow": 0.05, "fast": 0.001}, log)) == "fast"
+    assert {"slow", "fast"} == set(log)
+    choices.save()
+    log.clear()
+    again = Choices(file)
+    assert again.pick("a case", candidates({"slow": 0.05, "fast": 0.001}, log)) == "fast"
+    assert log == []  # nothing was measured
+
+
+def test_two_processes_do_not_lose_each_others_choices(tmp_path):
+    file = tmp_path / "choices.json"
+    one, two = Choices(file), Choices(file)
+    one.pick("one", candidates({"a": 0, "b": 0.02}, []))
+    two.pick("two", candidates({"a": 0.02, "b": 0}, []))
+    one.save()
+    two.save()
+    assert json.loads(file.read_text()) == {"one": "a", "two": "b"}
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"a case": "gone"}'])
+def test_a_broken_or_outdated_cache_is_measured_anew(tmp_path, content):
+    file = tmp_path / "choices.json"
+    file.write_text(content)
+    choices = Choices(file)
+    assert choices.pick("a case", candidates({"slow": 0.02, "fast": 0}, [])) == "fast"
+    choices.save()
+    assert json.loads(file.read_text())["a case"] == "fast"
+
+
+def test_without_measuring_the_first_that_can_be_built_is_taken():
+    def refuse():
+        raise OneDnnError("no")
+
+    choices = Choices(None)
+    choices.measuring = False
+    broken = Candidate("broken", refuse, lambda _: lambda: None)
+    assert choices.pick("a case", [broken, *candidates({"slow": 9}, [])]) == "slow"
+    with pytest.raises(OneDnnError):
+        choices.pick("another", [broken])
+
+
+# -- the engine ------------------------------------------------------------------------------------
+
+
+def test_it_is_the_default_where_it_loads_and_numpy_is_one_variable_away(monkeypatch):
+    assert engines.create("auto").name == "onednn"
+    monkeypatch.delenv("PCD_ENGINE", raising=False)
+    assert engines.current().name == "onednn"
+    monkeypatch.setenv("PCD_ENGINE", "numpy")
+    assert engines.current().name == "numpy"
+
+
+def test_a_library_that_does_not_load_is_named_and_auto_goes_on_with_numpy():
+    code = (
+        "from pycaffe_dist import engines\n"
+        "print(engines.create('auto').name)\n"
+        "try: engines.create('onednn')\n"
+        "except Exception as e: print(type(e).__name__, e)\n"
+    )
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(
+        command, env={"PCD_ONEDNN": "/no/libdnnl.so.3"}, capture_output=True, timeout=60, text=True
+    ).stdout
+    assert printed.startswith("numpy\nMissingPartError")
+    assert (
+        "/no/libdnnl.so.3" in printed and "pip install" in printed and "--engine numpy" in printed
+    )
+
+
+def test_every_function_we_declare_is_in_the_library():
+    lib = library.load()
+    assert lib.release.startswith("3.")
+    for name in library.SIGNATURES:
+        assert callable(getattr(lib, name))
