@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycaffe_dist.engines.base import default_engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.memory import HOST, Array, Home, Value
 
@@ -87,6 +88,15 @@ class Blob:
     def diff(self) -> Array:
         array: Array = _shaped(self.diff_value, self.shape, HOST, True)
         return array
+
+    @property
+    def _gpu_data_ptr(self) -> int:
+        """Where the data is on the GPU, for libraries that take pointers (pycaffe's name)."""
+        return default_engine().pointer(self.data_value)
+
+    @property
+    def _gpu_diff_ptr(self) -> int:
+        return default_engine().pointer(self.diff_value)
 
     def share_data(self, other: Blob | View) -> None:
         """Use the other's data as our own from now on; the counts must be equal."""

@@ -160,7 +160,7 @@ class Value:
         return self._rooms[home]
 
     def exchange(self, home: Home, room: Any) -> Any:
-        """Let ``room`` be the one in ``home``, to be written whole; the old one, with its values."""
+        """Let ``room`` be that in ``home``, to be written whole; the old one, with its values."""
         old = self.read(home)
         self._rooms[home] = room
         self._shaped.pop(home, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pycaffe_dist.blob import Flags, View, Views
@@ -23,7 +24,13 @@ class BatchNorm(Working):
 
     ∂x = (∂y − mean(∂y) − y·mean(∂y·y)) / √(σ² + eps), with stored statistics ∂y / √(σ² + eps),
     whether it is asked for or not.
+
+    Where ``ranks`` nets share a batch, ``mean_over_ranks`` takes means of the batch from those of
+    its parts, so that statistics and gradients are those of the whole.
     """
+
+    ranks = 1
+    mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.batch_norm_param
@@ -59,12 +66,13 @@ class BatchNorm(Working):
             centred = self.xp.subtract(x, mean[:, None], out=y)
         else:
             values = x.shape[0] * x.shape[2]
-            mean = self.xp.einsum("nci->c", x) / values
+            mean = self.mean_over_ranks(self.xp.einsum("nci->c", x) / values)
             # Kept for backward: layers in place behind this one will change y.
             centred = self.work("centred", x.shape)
             self.xp.subtract(x, mean[:, None], out=centred)
-            variance = self.xp.einsum("nci,nci->c", centred, centred) / values
-            self._store(mean, variance, values)
+            square = self.xp.einsum("nci,nci->c", centred, centred) / values
+            variance = self.mean_over_ranks(square)
+            self._store(mean, variance, values * self.ranks)
         inverse = self._inverse()
         inverse[...] = 1 / self.xp.sqrt(variance + self.eps)
         self.xp.multiply(centred, inverse[:, None], out=y)
@@ -78,6 +86,7 @@ class BatchNorm(Working):
         centred = self.work("centred", gy.shape)
         mean = self.xp.einsum("nci->c", gy) / values
         slope = self.xp.einsum("nci,nci->c", gy, centred) * inverse**2 / values
+        mean, slope = self.mean_over_ranks(self.xp.stack([mean, slope]))
         in_place = top[0].blob is bottom[0].blob
         part = self.work("part", gy.shape) if in_place else gx
         self.xp.multiply(centred, slope[:, None], out=part)

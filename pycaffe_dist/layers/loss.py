@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,15 +124,19 @@ def class_numbers(
         fine |= ~counted
     if not fine.all():
         at = int(fine.argmin())
-        place = tuple(int(i) for i in np.unravel_index(at, labels.shape))
-        raise layer.error(
-            f"label {float(given.reshape(-1)[at]):g} at {place} is none of the {classes} classes "
-            f"(0 to {classes - 1})" + ("" if ignored is None else f", nor ignore_label {ignored}")
-        )
+        place = np.unravel_index(at, labels.shape)
+        raise layer.error(wrong_label(float(given.reshape(-1)[at]), place, classes, ignored))
     numbers = given.astype(np.intp)
     if counted is not None:
         numbers *= counted
     return numbers, counted
+
+
+def wrong_label(value: float, place: Sequence[Any], classes: int, ignored: int | None) -> str:
+    """What to say of a label that is no class."""
+    where = tuple(int(i) for i in place)
+    text = f"label {value:g} at {where} is none of the {classes} classes (0 to {classes - 1})"
+    return text if ignored is None else f"{text}, nor ignore_label {ignored}"
 
 
 def places(xp: Any, numbers: Any, folded: Folded) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.layer import Layer, register
@@ -58,7 +59,8 @@ class SPP(Layer):
         p.kernel_h, p.kernel_w = p.stride_h, p.stride_w = -(-height // bins), -(-width // bins)
         p.pad_h = (p.kernel_h * bins - height + 1) // 2
         p.pad_w = (p.kernel_w * bins - width + 1) // 2
-        return Pooling(param, self.context)
+        kind = self.context.engine.layer_class("Pooling", Pooling)
+        return cast(Pooling, kind(param, self.context))
 
     def forward(self, bottom: Views, top: Views) -> None:
         y = top[0].data.reshape(self.flat)
@@ -69,7 +71,7 @@ class SPP(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not propagate_down[0]:
             return
-        gy, total = top[0].diff.reshape(self.flat), bottom[0].diff
+        gy = top[0].diff.reshape(self.flat)
         for pool, level, part in self._levels():
             gradient = View(level.blob, level.home, "diff").diff
             gradient[...] = gy[:, part].reshape(level.shape)
@@ -77,6 +79,7 @@ class SPP(Layer):
                 pool.backward([level], [True], bottom)
             else:
                 pool.backward([level], [True], [self.share])
+                total = bottom[0].diff
                 total += self.share.diff
 
     def flops(self, bottom: Views, top: Views) -> int:

@@ -62,7 +62,10 @@ CASES = {
     "depthwise": ("num_output: 16 kernel_size: 3 pad: 1 group: 16 stride: 2", (2, 16, 8, 8)),
     "dilation": ("num_output: 8 kernel_size: 3 dilation: 2 pad: 2", (2, 8, 9, 9)),
     "no bias": ("num_output: 8 kernel_size: 3 bias_term: false", (2, 8, 6, 6)),
-    "oblong": ("num_output: 8 kernel_h: 1 kernel_w: 3 stride_h: 2 stride_w: 1 pad_w: 1", (2, 8, 7, 5)),
+    "oblong": (
+        "num_output: 8 kernel_h: 1 kernel_w: 3 stride_h: 2 stride_w: 1 pad_w: 1",
+        (2, 8, 7, 5),
+    ),
     "3-D": ("num_output: 8 kernel_size: 3 pad: 1", (2, 8, 4, 5, 6)),
     "1-D": ("num_output: 8 kernel_size: 3", (2, 8, 9)),
     "stride leaves pixels over": ("num_output: 8 kernel_size: 3 stride: 4", (2, 8, 9, 10)),

@@ -6,7 +6,10 @@ there, and only who needs Caffe's own order has it converted.
 
 from __future__ import annotations
 
-from pycaffe_dist.engines.base import Engine
+from functools import cache
+from typing import Any
+
+from pycaffe_dist.engines.base import Engine, Fusions
 from pycaffe_dist.engines.onednn import library
 
 
@@ -16,28 +19,62 @@ class OneDnn(Engine):
     name = "onednn"
 
     def __init__(self) -> None:
+        from pycaffe_dist.engines.onednn import neurons
         from pycaffe_dist.engines.onednn.batch_norm import BatchNorm
         from pycaffe_dist.engines.onednn.concat import Concat, Slice
         from pycaffe_dist.engines.onednn.convolution import Convolution, Deconvolution
+        from pycaffe_dist.engines.onednn.dropout import Dropout
         from pycaffe_dist.engines.onednn.eltwise import Eltwise
         from pycaffe_dist.engines.onednn.inner_product import InnerProduct
+        from pycaffe_dist.engines.onednn.lrn import LRN
+        from pycaffe_dist.engines.onednn.pooling import Pooling
+        from pycaffe_dist.engines.onednn.prelu import PReLU
         from pycaffe_dist.engines.onednn.scale import Bias, Scale
+        from pycaffe_dist.engines.onednn.softmax import Softmax, SoftmaxWithLoss
         from pycaffe_dist.engines.onednn.split import Split
 
         self.layers = {
+            "AbsVal": neurons.AbsVal,
+            "BNLL": neurons.BNLL,
             "BatchNorm": BatchNorm,
             "Bias": Bias,
+            "Clip": neurons.Clip,
             "Concat": Concat,
             "Convolution": Convolution,
             "Deconvolution": Deconvolution,
+            "Dropout": Dropout,
+            "ELU": neurons.ELU,
             "Eltwise": Eltwise,
+            "Exp": neurons.Exp,
             "InnerProduct": InnerProduct,
+            "LRN": LRN,
+            "Log": neurons.Log,
+            "PReLU": PReLU,
+            "Pooling": Pooling,
+            "Power": neurons.Power,
+            "ReLU": neurons.ReLU,
             "Scale": Scale,
+            "Sigmoid": neurons.Sigmoid,
             "Slice": Slice,
+            "Softmax": Softmax,
+            "SoftmaxWithLoss": SoftmaxWithLoss,
             "Split": Split,
+            "Swish": neurons.Swish,
+            "TanH": neurons.TanH,
         }
 
+    def finish(self, net: Any) -> Fusions:
+        from pycaffe_dist.engines.onednn.fusion import find
 
+        return find(net)
+
+    def converting(self) -> tuple[int, float]:
+        from pycaffe_dist.engines.onednn.primitives import METER
+
+        return METER.count, METER.seconds
+
+
+@cache
 def create(device: int = 0) -> Engine:
     library.load()
     return OneDnn()

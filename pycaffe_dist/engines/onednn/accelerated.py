@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from pycaffe_dist.engines.onednn.library import OneDnnError
 from pycaffe_dist.engines.onednn.primitives import Dims, Layout, plain
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.memory import HOST, Array, Value
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.onednn.fusion import Chain
 
 log = logging.getLogger("pycaffe_dist.engines.onednn")
 
@@ -25,6 +28,7 @@ class Accelerated(Layer):
 
     fast = False
     needs_backward = True  # else nothing is kept for it
+    chain: Chain | None = None  # of layers that may be computed together with this one
     _shapes: tuple[Dims, ...] | None = None
 
     def prepare(self, bottom: Views, top: Views) -> None:
@@ -46,14 +50,22 @@ class Accelerated(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         if self._stale:
             self._prepare(bottom, top)
+        if self.chain is None or not self.chain.forward(self):
+            self.forward_alone(bottom, top)
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if self._stale:
+            self._prepare(bottom, top)
+        if self.chain is None or not self.chain.backward(self):
+            self.backward_alone(top, propagate_down, bottom)
+
+    def forward_alone(self, bottom: Views, top: Views) -> None:
         if self.fast:
             self.fast_forward(bottom, top)
         else:
             super().forward(bottom, top)
 
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if self._stale:
-            self._prepare(bottom, top)
+    def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if self.fast:
             self.fast_backward(top, propagate_down, bottom)
         else:

@@ -65,10 +65,20 @@ class BatchNorm(Accelerated, generic.BatchNorm):
         """The gradient of the last ``normalise``; those of the operands, to be added."""
         made = self._used
         home = made.layout.home
-        source, above = self._source(x), gy.read(home)
+        source, above = self._input.found(x, home), gy.read(home)
         below = gx.write(home) if gx is gy else gx.replace(home)
         made.backward(source, above, below, self._statistics, operands)
+        self._input.give_back()
         return made.gradients
+
+    def stand_alone(self) -> None:
+        """Go on as after a pass without operands and ReLU."""
+        self._used = self._normalisation(self._used.layout, 0, False)
+
+    def stored_factor(self) -> tuple[Array, Array]:
+        """The stored μ, and 1 / √(σ² + eps)."""
+        mean, variance = self._stored()
+        return mean, 1 / np.sqrt(variance + np.float32(self.eps))
 
     def renormalise(self, x: Value, room: Array) -> None:
         """Write once more, to ``room``, what a Scale behind this layer would have found."""
@@ -76,18 +86,12 @@ class BatchNorm(Accelerated, generic.BatchNorm):
         key = layout, -1, False
         if key not in self._made:
             self._made[key] = Normalisation(layout, self.eps, GLOBAL, False)
-        self._made[key].forward(self._source(x), room, self._statistics)
+        self._made[key].forward(self._input.found(x, layout.home), room, self._statistics)
 
     @property
     def layout(self) -> Layout:
         """The layout of the last pass."""
         return self._used.layout
-
-    def _source(self, x: Value) -> Array:
-        """What was normalised; no matter what where nothing was kept of it."""
-        kept = self._input.room
-        room: Array = x.read(self._used.layout.home) if kept is None else kept
-        return room
 
     def _normalisation(self, layout: Layout, operands: int, relu: bool) -> Normalisation:
         key = layout, operands, relu

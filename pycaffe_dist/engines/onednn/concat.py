@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from pycaffe_dist.blob import Flags, View, Views
@@ -90,16 +91,16 @@ class Pieces(Accelerated, generic.Pieces):
             if value is not None:
                 self._used.cut(room, i, value.replace(self._used.pieces[i].home))
 
-    def _arrangement(self, whole: Layout) -> Arrangement:
+    def _arrangement(self, whole: Layout | None) -> Arrangement:
         """In the layout of the whole, or Caffe's own if its blocks would have to be cut."""
+        whole = whole or plain(self._whole)
         if whole not in self._made:
-            try:
-                pieces = [resized(whole, dims, self.axis) for dims in self._pieces]
-                self._made[whole] = Arrangement(whole, pieces, self.axis)
-            except OneDnnError:
-                if whole.is_plain:
-                    raise
-                self._made[whole] = self._arrangement(plain(self._whole))
+            pieces = [resized(whole, dims, self.axis) for dims in self._pieces]
+            found = [piece for piece in pieces if piece is not None]
+            if len(found) == len(pieces):
+                self._made[whole] = Arrangement(whole, found, self.axis)
+            else:
+                self._made[whole] = self._arrangement(None)
         return self._made[whole]
 
 
@@ -114,14 +115,11 @@ class Concat(Pieces, generic.Concat):
         wanted = zip(bottom, propagate_down, strict=True)
         self.cut(top[0].diff_value, [x.diff_value if down else None for x, down in wanted])
 
-    def _wanted(self, bottom: Views) -> Layout:
+    def _wanted(self, bottom: Views) -> Layout | None:
         """What the largest bottom has."""
-        largest: View = max(bottom, key=lambda view: view.count)
-        found = layout_of(largest.data_value, largest.shape)
-        try:
-            return resized(found, self._whole, self.axis)
-        except OneDnnError:
-            return plain(self._whole)
+        largest: View = max(bottom, key=lambda view: view.blob.count)
+        shape = largest.blob.shape
+        return resized(layout_of(largest.blob.data_value, shape), self._whole, self.axis)
 
 
 class Slice(Pieces, generic.Slice):
@@ -136,16 +134,18 @@ class Slice(Pieces, generic.Slice):
             self.join([y.diff_value for y in top], bottom[0].diff_value)
 
 
-def resized(layout: Layout, dims: Dims, axis: int) -> Layout:
-    """The layout of the same kind for a tensor that is longer or shorter along an axis."""
+@cache
+def resized(layout: Layout, dims: Dims, axis: int) -> Layout | None:
+    """The layout of the same kind for a tensor that is longer or shorter along an axis.
+
+    None if there is no such, or if it would cut blocks.
+    """
     if layout.is_plain:
         return plain(dims)
-    if dims[axis] % layout.block(axis) or layout.dims[axis] % layout.block(axis):
-        raise OneDnnError(f"{dims[axis]} do not fill blocks of {layout.block(axis)}")
-    found = _of_kind(layout, dims)
-    if found is None or _of_kind(layout, layout.dims) is not layout:
-        raise OneDnnError(f"{layout} is of no known kind")
-    return found
+    block = layout.block(axis)
+    if dims[axis] % block or layout.dims[axis] % block:
+        return None
+    return _of_kind(layout, dims) if _of_kind(layout, layout.dims) is layout else None
 
 
 def _of_kind(layout: Layout, dims: Dims) -> Layout | None:

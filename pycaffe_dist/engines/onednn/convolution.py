@@ -1,4 +1,4 @@
-"""Convolution and Deconvolution by oneDNN's convolutions, or im2col and BLAS where that is faster."""
+"""Convolution and Deconvolution: oneDNN's, Winograd's, or im2col and BLAS, whichever is fastest."""
 
 from __future__ import annotations
 
@@ -9,17 +9,27 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.onednn import library, winograd
 from pycaffe_dist.engines.onednn.accelerated import Accelerated, add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.arithmetic import activation
 from pycaffe_dist.engines.onednn.choice import Candidate
 from pycaffe_dist.engines.onednn.library import INFERENCE, TRAINING
 from pycaffe_dist.engines.onednn.primitives import (
+    Call,
     Dims,
+    Layout,
     Primitive,
     anyhow,
     dims_array,
     plain,
 )
-from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, Product, roles, trial_of
+from pycaffe_dist.engines.onednn.products import (
+    BLAS_HANDICAP,
+    AsPrimitive,
+    Product,
+    roles,
+    trial_of,
+)
 from pycaffe_dist.engines.onednn.settings import CHOICES, case
 from pycaffe_dist.layers import convolution as generic
 from pycaffe_dist.memory import Array, Value
@@ -46,6 +56,7 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
         self._forward_kind = INFERENCE if self.phase == TEST else TRAINING
         self._made: dict[str, Product | None] = {}
+        self._activations: dict[tuple[Layout, tuple[Any, ...]], Call] = {}
         self._hint = self._primitive("gather", bias=False)
 
     # -- the three products ------------------------------------------------------------------
@@ -54,9 +65,9 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         made = self._product("gather", biased)
         if made is None:
             bias = self.params[1].data if biased else None
-            self.gather(_host(image), _host(out, True), bias)
+            self._blas_gather(_host(image), _host(out, True), bias)
             return
-        x, weights, *bias_layout, y = made.layouts
+        x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
         rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
         if biased:
             rooms.append(self.params[1].data_value.read())
@@ -94,7 +105,7 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
     # -- choosing ----------------------------------------------------------------------------
 
     def _product(self, which: str, bias: bool = False) -> Product | None:
-        key = f"{which} {bias}"
+        key = f"{which} {bias} {len(self.post_ops)}"
         if key not in self._made:
             self._made[key] = self._choose(which, bias)
         return self._made[key]
@@ -115,24 +126,49 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
             position += 1
             if not primitive.advance():
                 break
-        if not (which == "gather" and self.post_ops):
-            yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
+        if self._suits_winograd():
+            yield Candidate("winograd", lambda: self._winograd(which, bias), trial_of)
+        yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
 
     def _builder(self, which: str, bias: bool, position: int) -> Callable[[], Product]:
         def build() -> Product:
             primitive = self._primitive(which, bias)
             for _ in range(position):
                 primitive.advance()
-            return Product(primitive, roles(which, bias))
+            return AsPrimitive(primitive, roles(which, bias))
 
         return build
+
+    def _suits_winograd(self) -> bool:
+        w = self.windows
+        return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
+
+    def _winograd(self, which: str, bias: bool) -> Product:
+        image, out = self._hint.layout(library.SRC), self._hint.layout(library.DST)
+        pad = self.windows.pad
+        if which == "weights":
+            return winograd.Weights(image, out, self.group, pad, bias)
+        if which == "gather":
+            return winograd.Gather(image, out, self.group, pad, bias, self.post_ops)
+        turned = tuple(2 - p for p in pad)
+        return winograd.Gather(out, image, self.group, turned, backward=True)
 
     def _blas_trial(self, which: str) -> Callable[[], object]:
         image = np.zeros(self.image_dims, np.float32)
         out = np.zeros(self.out_dims, np.float32)
         if which == "weights":
             return lambda: self.add_weight_gradient(image, out)
-        return lambda: self.gather(image, out) if which == "gather" else self.spread(out, image)
+        if which == "gather":
+            return lambda: self._blas_gather(image, out)
+        return lambda: self.spread(out, image)
+
+    def _blas_gather(self, image: Array, out: Array, bias: Array | None = None) -> None:
+        self.gather(image, out, bias)
+        for post_op in self.post_ops:
+            key = plain(self.out_dims), post_op
+            if key not in self._activations:
+                self._activations[key] = activation(*key)
+            self._activations[key](out, out)
 
     def _primitive(self, which: str, bias: bool = False) -> Primitive:
         image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)

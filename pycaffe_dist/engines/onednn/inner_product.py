@@ -12,7 +12,7 @@ from pycaffe_dist.engines.onednn.arithmetic import PostOps, activation
 from pycaffe_dist.engines.onednn.choice import Candidate
 from pycaffe_dist.engines.onednn.library import INFERENCE, TRAINING
 from pycaffe_dist.engines.onednn.primitives import Call, Layout, Primitive, anyhow, plain, strided
-from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, Product, roles
+from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, AsPrimitive, Product, roles
 from pycaffe_dist.engines.onednn.settings import CHOICES, case
 from pycaffe_dist.layers import inner_product as generic
 from pycaffe_dist.memory import HOST, Array, Home, Value
@@ -117,7 +117,7 @@ class InnerProduct(Accelerated, generic.InnerProduct):
 
     def _candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product | None]]:
         def product(weights: int) -> Callable[[], Product]:
-            return lambda: Product(self._primitive(which, bias, weights), roles(which, bias))
+            return lambda: AsPrimitive(self._primitive(which, bias, weights), roles(which, bias))
 
         def trial(made: Product | None) -> Callable[[], object]:
             return self._trial(which, bias, made)

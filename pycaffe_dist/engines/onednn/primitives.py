@@ -100,7 +100,7 @@ class Layout:
         self.count = math.prod(dims)
         self.is_plain = not blocks and strides == plain_strides(dims)
         self.home: Home = HOST if self.is_plain else self
-        self._key = key
+        self.key = key
 
     @classmethod
     def of(cls, md: int) -> Layout:
@@ -140,7 +140,7 @@ class Layout:
         return False
 
     def __repr__(self) -> str:
-        return f"Layout{self._key}"
+        return f"Layout{self.key}"
 
 
 def _describe(md: int) -> tuple[Any, ...]:

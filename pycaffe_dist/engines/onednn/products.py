@@ -7,6 +7,7 @@ weights and bias.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,8 +20,18 @@ BLAS_HANDICAP = 1.2
 Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
 
 
-class Product:
-    """One of the three products as a primitive; without one it is the generic layer's."""
+class Product(Protocol):
+    """One of the three products: called with a room for each of its layouts."""
+
+    name: str
+    layouts: list[Any]
+
+    @property
+    def call(self) -> Callable[..., object]: ...
+
+
+class AsPrimitive:
+    """A product as a primitive."""
 
     def __init__(self, primitive: Primitive, roles: Sequence[Role]) -> None:
         self.name = primitive.implementation
@@ -28,14 +39,11 @@ class Product:
         args = [(role[0], layout) for role, layout in zip(roles, self.layouts, strict=True)]
         self.call: Call = primitive.call(*args)
 
-    def trial(self) -> Callable[[], object]:
-        rooms = [x.allocate(x.count, np.dtype(np.float32)) for x in self.layouts]
-        return lambda: self.call(*rooms)
-
 
 def trial_of(made: Product | None) -> Callable[[], object]:
     assert made is not None
-    return made.trial()
+    rooms = [x.allocate(x.count, np.dtype(np.float32)) for x in made.layouts]
+    return lambda: made.call(*rooms)
 
 
 def roles(which: str, bias: bool) -> Sequence[Role]:

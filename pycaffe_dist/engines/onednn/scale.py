@@ -22,6 +22,8 @@ from pycaffe_dist.layers import bias as generic_bias
 from pycaffe_dist.layers import scale as generic_scale
 from pycaffe_dist.memory import Array, Value, aligned
 
+EPS = 1e-10  # does not change a variance of 1, but that of 0 which channels of padding have
+
 
 @cache
 def unmoved(channels: int) -> tuple[Array, Array]:
@@ -40,13 +42,18 @@ class PerChannel(Accelerated):
     def operands(self, bottom: Views) -> list[View]:
         raise NotImplementedError
 
-    def prepare(self, bottom: Views, top: Views) -> None:
+    def by_channel(self, bottom: Views) -> bool:
+        """Whether there is one number for each channel."""
         shape = bottom[0].shape
-        if len(shape) < 2 or any(
-            operand.shape != shape[1:2] or bottom[0].axis(self.axis) != 1
+        return len(shape) > 1 and all(
+            operand.shape == shape[1:2] and bottom[0].axis(self.axis) == 1
             for operand in self.operands(bottom)
-        ):
+        )
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        if not self.by_channel(bottom):
             raise OneDnnError("not one number for each channel")
+        shape = bottom[0].shape
         self._dims = channel_dims(shape)
         self._statistics = unmoved(shape[1])
         self._made: dict[Layout, Normalisation] = {}
@@ -74,19 +81,15 @@ class PerChannel(Accelerated):
             below = made.layout.allocate(made.layout.count, np.dtype(np.float32))
         else:
             below = gx.write(home) if gx is gy else gx.replace(home)
-        source = self._source(bottom[0].data_value) if made.scaled else above
+        source = self._input.found(bottom[0].data_value, home) if made.scaled else above
         made.backward(source, above, below, self._statistics, self._rooms_of(bottom))
+        self._input.give_back()
         return made.gradients
 
-    def keep(self, layout: Layout) -> Array:
-        """Room for the input of the last pass, if another layer did it in this one's stead."""
+    def keep(self, x: Value, layout: Layout) -> Array:
+        """Room for what x was before the last pass, which another layer did in this one's stead."""
         self._used = self._normalisation(layout)
-        return self._input.room_in(self._used.layout)
-
-    def _source(self, x: Value) -> Array:
-        kept = self._input.room
-        room: Array = x.read(self._used.layout.home) if kept is None else kept
-        return room
+        return self._input.room_for(x, self._used.layout)
 
     def _rooms_of(self, bottom: Views) -> list[Array]:
         return [operand.data_value.read() for operand in self.operands(bottom)]
@@ -94,9 +97,9 @@ class PerChannel(Accelerated):
     def _normalisation(self, layout: Layout) -> Normalisation:
         if layout not in self._made:
             try:
-                made = Normalisation(layout, 0.0, self.flags, True)
+                made = Normalisation(layout, EPS, self.flags, True)
             except OneDnnError:
-                made = Normalisation(plain(self._dims), 0.0, self.flags, True)
+                made = Normalisation(plain(self._dims), EPS, self.flags, True)
             self._made[layout] = made
         return self._made[layout]
 

@@ -1,0 +1,248 @@
+"""Element-wise layers as formulas, which run over memory in whatever layout it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.engines.onednn.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.formulas import Formula, Pass
+from pycaffe_dist.engines.onednn.library import OneDnnError
+from pycaffe_dist.engines.onednn.primitives import Layout
+from pycaffe_dist.layers import absval, bnll, clip, elu, exponential, power, relu, sigmoid, tanh
+from pycaffe_dist.layers.neuron import Neuron
+from pycaffe_dist.memory import HOST, Array, Home, Value
+
+Formulas = list[tuple[str, Formula]]  # what is computed, and how, in this order
+Passes = list[tuple[str, Pass]]
+Made = tuple[Passes, Passes, dict[str, Array]]  # forward, backward, rooms of its own
+BLOBS = ("x", "y", "gx", "gy")
+
+
+def home_of(value: Value, count: int, padded: bool = True) -> Home:
+    """A home that holds ``count`` values now, with or without padding; a layout if there is one."""
+    for home in value.current:
+        fits = isinstance(home, Layout) and home.count == count
+        if fits and (padded or length(home, count) == count):
+            return home
+    return HOST
+
+
+def length(home: Home, count: int) -> int:
+    """How many numbers, padding included, ``count`` values take there."""
+    return home.size // 4 if isinstance(home, Layout) else count
+
+
+class Elementwise(Accelerated, Neuron):
+    """A layer whose passes are formulas of x, y, gy and gx, and of rooms of its own.
+
+    Memory is seen as one long row, with the zeros that some layouts have behind the channels.
+    """
+
+    keeps_zero = True  # zeros stay zeros: padding may be computed as well
+    backward_in_place = True  # else the generic one is used
+
+    def forward_formulas(self) -> Formulas:
+        raise NotImplementedError
+
+    def backward_formulas(self) -> Formulas:
+        raise NotImplementedError
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        self._formulas = self.forward_formulas(), self.backward_formulas()
+        self._read = {name for _, formula in self._formulas[1] for name in formula.names}
+        self._made: dict[Home, Made] = {}
+        self._home = self._settle(bottom)
+
+    def _settle(self, bottom: Views) -> Home:
+        """Where the bottom is now: there it is computed."""
+        count = bottom[0].count
+        home = home_of(bottom[0].blob.data_value, count, self.keeps_zero)
+        if home not in self._made:
+            size = length(home, count)
+            passes = [[(name, formula.over(size)) for name, formula in c] for c in self._formulas]
+            own = {name: self.work(name, (size,)) for name, _ in passes[0] if name not in BLOBS}
+            self._made[home] = passes[0], passes[1], own
+        return home
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        home = self._home = self._settle(bottom)
+        forward, _, own = self._made[home]
+        x, y = bottom[0].blob.data_value, top[0].blob.data_value
+        rooms = dict(own)
+        if x is y:
+            rooms["x"] = rooms["y"] = x.write(home)
+        else:
+            rooms["x"], rooms["y"] = x.read(home), y.replace(home)
+        _run(forward, rooms)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if not propagate_down[0]:
+            return
+        x, y, home = bottom[0].blob, top[0].blob, self._home
+        in_place = x.diff_value is y.diff_value
+        if in_place and not self.backward_in_place:
+            super(Accelerated, self).backward(top, propagate_down, bottom)
+            return
+        _, backward, own = self._made[home]
+        rooms = dict(own)
+        if "x" in self._read:
+            rooms["x"] = x.data_value.read(home)
+        if "y" in self._read:
+            rooms["y"] = y.data_value.read(home)
+        if in_place:
+            rooms["gx"] = rooms["gy"] = x.diff_value.write(home)
+        else:
+            rooms["gy"], rooms["gx"] = y.diff_value.read(home), x.diff_value.replace(home)
+        _run(backward, rooms)
+
+
+def _run(passes: Passes, rooms: dict[str, Any]) -> None:
+    for name, run in passes:
+        run(*[rooms[n] for n in run.names], rooms[name])
+
+
+class ReLU(Elementwise, relu.ReLU):
+    __doc__ = relu.ReLU.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        if self.slope:
+            return [("y", Formula("x", ("relu", self.slope, 0)))]
+        return [("y", Formula("x", ("max", 0.0), ("max", "x")))]
+
+    def backward_formulas(self) -> Formulas:
+        leak = [("linear", 1 - self.slope, self.slope)] if self.slope else []
+        return [("gx", Formula("x", ("gt", 0.0), *leak, ("mul", "gy")))]
+
+
+class ELU(Elementwise, elu.ELU):
+    __doc__ = elu.ELU.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        if self.alpha != 1:
+            raise OneDnnError("its slope jumps at 0")
+        return [("y", Formula("x", ("elu", 1, 0)))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("y", ("min", 0.0), ("linear", 1, 1), ("mul", "gy")))]
+
+
+class TanH(Elementwise, tanh.TanH):
+    __doc__ = tanh.TanH.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        return [("y", Formula("x", ("tanh",)))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("y", ("mul", "y"), ("linear", -1, 1), ("mul", "gy")))]
+
+
+class Sigmoid(Elementwise, sigmoid.Sigmoid):
+    __doc__ = sigmoid.Sigmoid.__doc__
+    keeps_zero = False
+
+    def forward_formulas(self) -> Formulas:
+        return [("y", Formula("x", ("logistic",)))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("y", ("linear", -1, 1), ("mul", "y"), ("mul", "gy")))]
+
+
+class Swish(Elementwise, sigmoid.Swish):
+    __doc__ = sigmoid.Swish.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        gate = Formula("x", ("mul", self.beta), ("logistic",))
+        return [("gate", gate), ("y", Formula("x", ("mul", "gate")))]
+
+    def backward_formulas(self) -> Formulas:
+        turned = ("linear", -self.beta, self.beta)
+        return [("gx", Formula("gate", turned, ("mul", "y"), ("add", "gate"), ("mul", "gy")))]
+
+
+class AbsVal(Elementwise, absval.AbsVal):
+    __doc__ = absval.AbsVal.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        return [("y", Formula("x", ("abs",)))]
+
+    def backward_formulas(self) -> Formulas:
+        sign = ("mul", 3e38), ("clip", -1, 1)
+        return [("gx", Formula("x", *sign, ("mul", "gy")))]
+
+
+class BNLL(Elementwise, bnll.BNLL):
+    __doc__ = bnll.BNLL.__doc__
+    keeps_zero = False
+
+    def forward_formulas(self) -> Formulas:
+        return [("y", Formula("x", ("soft_relu", 1, 0)))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("x", ("min", float(bnll.THRESHOLD)), ("logistic",), ("mul", "gy")))]
+
+
+class Clip(Elementwise, clip.Clip):
+    __doc__ = clip.Clip.__doc__
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        self.keeps_zero = bool(self.min <= 0 <= self.max)
+        super().prepare(bottom, top)
+
+    def forward_formulas(self) -> Formulas:
+        below = Formula("x", ("max", self.min), ("max", "x"))
+        return [("y", below), ("y", Formula("y", ("min", self.max), ("min", "y")))]
+
+    def backward_formulas(self) -> Formulas:
+        above = Formula("x", ("ge", self.min), ("mul", "gy"))
+        return [("gx", above), ("gx", Formula("x", ("le", self.max), ("mul", "gx")))]
+
+
+class Exp(Elementwise, exponential.Exp):
+    __doc__ = exponential.Exp.__doc__
+    keeps_zero = False
+
+    def forward_formulas(self) -> Formulas:
+        outer = ("linear", self.outer_scale, 0)
+        return [("y", Formula("x", ("mul", self.inner_scale), ("exp",), outer))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("y", ("mul", "gy"), ("linear", self.inner_scale, 0)))]
+
+
+class Log(Elementwise, exponential.Log):
+    __doc__ = exponential.Log.__doc__
+    keeps_zero = False
+    backward_in_place = False
+
+    def forward_formulas(self) -> Formulas:
+        return [("y", Formula("x", *self._inner(), ("log",), ("linear", self.base_scale, 0)))]
+
+    def backward_formulas(self) -> Formulas:
+        return [("gx", Formula("x", *self._inner(), ("pow", self.diff_scale, -1), ("mul", "gy")))]
+
+    def _inner(self) -> tuple[Any, ...]:
+        return ("mul", self.input_scale), ("linear", 1, self.input_shift)
+
+
+class Power(Elementwise, power.Power):
+    __doc__ = power.Power.__doc__
+    keeps_zero = False
+    backward_in_place = False
+
+    def forward_formulas(self) -> Formulas:
+        if self.diff_scale == 0:
+            raise OneDnnError("it is constant")
+        outer = {1: [], 2: [("square",)]}.get(self.power, [("pow", 1, self.power)])
+        return [("y", Formula("x", *self._inner(1), *outer))]
+
+    def backward_formulas(self) -> Formulas:
+        if self.power == 1:
+            return [("gx", Formula("gy", ("mul", self.diff_scale)))]
+        if self.power == 2:
+            return [("gx", Formula("x", *self._inner(self.diff_scale), ("mul", "gy")))]
+        quotient = ("pow", self.diff_scale, -1), ("mul", "y")
+        return [("gx", Formula("x", *self._inner(1), *quotient, ("mul", "gy")))]
+
+    def _inner(self, factor: Any) -> tuple[Any, ...]:
+        return ("mul", factor * self.scale), ("linear", 1, factor * self.shift)

@@ -1,0 +1,110 @@
+"""InnerProduct: as NumPy computes it, whichever candidate is chosen."""
+
+import os
+
+os.environ["PCD_CACHE"] = ""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pycaffe_dist.engines import create
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.testing.twins import Twins
+
+try:
+    ENGINE = create("onednn")
+except MissingPartError as e:
+    pytest.skip(str(e), allow_module_level=True)
+
+from pycaffe_dist.engines.onednn import inner_product
+from pycaffe_dist.engines.onednn.choice import Choices
+
+few = settings(max_examples=12, deadline=None)
+
+
+class Forced(Choices):
+    """Takes the candidate of one name where it is offered."""
+
+    def __init__(self, name):
+        super().__init__(None)
+        self.name = name
+
+    def pick(self, case, candidates):
+        named = [c for c in candidates if c.name == self.name]
+        return (named or list(candidates))[0].build()
+
+
+def net(shape, outputs, param="", weights=""):
+    dims = " ".join(f"dim: {d}" for d in shape)
+    return f"""
+        force_backward: true
+        layer {{ name: "data" type: "Input" top: "data" input_param {{ shape {{ {dims} }} }} }}
+        layer {{ name: "ip" type: "InnerProduct" bottom: "data" top: "ip" {weights}
+                 inner_product_param {{ num_output: {outputs} {param}
+                                        weight_filler {{ type: "gaussian" std: 0.1 }}
+                                        bias_filler {{ value: 0.3 }} }} }}"""
+
+
+def run(text, passes=2, train=True):
+    twins = Twins(text, ENGINE, train)
+    for seed in range(passes):
+        twins.fill_inputs(seed)
+        twins.step()
+        twins.assert_same()
+    assert twins.net.layers[-1].fast
+    return twins
+
+
+@pytest.mark.parametrize("name", ["stored", "ordered", "blas"])
+@pytest.mark.parametrize("param", ["", "bias_term: false", "transpose: true", "axis: 2"])
+def test_each_candidate(monkeypatch, name, param):
+    monkeypatch.setattr(inner_product, "CHOICES", Forced(name))
+    run(net((3, 2, 4, 5), 24, param))
+    run(net((3, 2, 4, 5), 7, param))
+
+
+@few
+@given(
+    st.integers(1, 5),
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from(["", "bias_term: false", "transpose: true"]),
+    st.booleans(),
+)
+def test_the_measured_choice(rows, inputs, outputs, param, train):
+    run(net((rows, inputs), outputs, param), train=train)
+
+
+def test_one_of_the_parameters_may_be_frozen():
+    for weights in ("param { lr_mult: 0 }", "param { lr_mult: 1 } param { lr_mult: 0 }"):
+        text = net((3, 8), 4, weights=weights).replace("force_backward: true", "")
+        loss = 'layer { name: "l" type: "Reduction" bottom: "ip" top: "l" loss_weight: 1 }'
+        twins = Twins(text + loss, ENGINE)
+        twins.fill_inputs()
+        twins.step()
+        twins.assert_same()
+
+
+def test_weights_shared_by_two_layers_gather_both_gradients():
+    text = net((3, 8), 8, weights='param { name: "w" } param { name: "b" }')
+    second = text[text.index('layer { name: "ip"') :].replace('"ip"', '"jp"')
+    run(text + second.replace('bottom: "data"', 'bottom: "ip"'))
+
+
+def test_the_bottom_may_come_in_blocks():
+    text = net((2, 8, 4, 4), 6).replace('bottom: "data"', 'bottom: "c"')
+    convolution = """
+        layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param {
+                num_output: 16 kernel_size: 1 weight_filler { type: "gaussian" std: 0.2 } } }
+        layer { name: "ip" """
+    run(text.replace('layer { name: "ip"', convolution))
+
+
+def test_changed_weights_count_in_the_next_pass(monkeypatch):
+    monkeypatch.setattr(inner_product, "CHOICES", Forced("ordered"))
+    twins = run(net((3, 32), 16))
+    for one in twins.both:
+        one.layers[-1].blobs[0].data[...] *= 2
+    twins.step()
+    twins.assert_same()
