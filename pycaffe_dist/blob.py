@@ -89,6 +89,12 @@ class Blob:
         array: Array = _shaped(self.diff_value, self.shape, HOST, True)
         return array
 
+    def replace_data(self) -> Array:
+        """The data, to be written whole: what is in another home is not brought over."""
+        self.data_value.replace(HOST)
+        array: Array = self.data_value.shaped(HOST, self.shape)
+        return array
+
     @property
     def _gpu_data_ptr(self) -> int:
         """Where the data is on the GPU, for libraries that take pointers (pycaffe's name)."""

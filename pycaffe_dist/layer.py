@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, View, Views
-from pycaffe_dist.engines.base import NUMPY, Engine
+from pycaffe_dist.engines.base import Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
@@ -55,7 +55,7 @@ class Context:
     """What a layer is built in."""
 
     dtype: Any = np.float32
-    engine: Engine = NUMPY
+    engine: Engine = field(default_factory=default_engine)
     dry: bool = False  # shapes only: no values are filled in, no files are opened
     rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
     ranks: int = 1
@@ -156,17 +156,17 @@ class Layer:
         except NetError as e:
             raise self.named(e) from e
 
-    def run_forward(self, bottom: Views, top: Views) -> float:
+    def run_forward(self, bottom: Views, top: Views) -> Loss:
         """Shape, compute, and return the loss: Σ over tops of data · loss weight."""
         try:
             self.reshape(bottom, top)
             self.forward(bottom, top)
         except NetError as e:
             raise self.named(e) from e
-        loss = 0.0
+        loss: Loss = 0.0
         for view, weight in zip(top, self.loss, strict=False):
             if weight:
-                loss += float(self.xp.vdot(view.data, view.diff))
+                loss += self.context.engine.dot(view.data, view.diff)
         return loss
 
     def force_backward_allowed(self, bottom_index: int) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
+from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Context, Layer, create_layer
 from pycaffe_dist.learnable import Params
@@ -107,6 +108,7 @@ class Net:
         self.output_ids = [available[name] for name in sorted(available, key=str.encode)]
         for i in self.output_ids:
             log.info("net.cpp:244", "This network produces output %s", self.blob_names[i])
+        self.fusions = self.context.engine.finish(self)
         log.info("net.cpp:257", "Network initialization done.")
 
     def _add_layer(self, index: int, param: LayerParameter, available: dict[str, int]) -> None:
@@ -233,14 +235,16 @@ class Net:
 
     # -- running -----------------------------------------------------------------------------
 
-    def forward(self, start: int = 0, end: int | None = None) -> float:
+    def forward(self, start: int = 0, end: int | None = None) -> Loss:
         """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
         last = len(self.layers) - 1 if end is None else end
         self._check_range(start, last)
+        self.context.engine.enter()
         if self.recycling:
             self.recycling.begin()
-        loss = 0.0
-        with _quiet():
+        loss: Loss = 0.0
+        watched = self.debug_info or bool(self.after_forward)
+        with _quiet(), self.fusions.during(start, last, watched):
             for i in range(start, last + 1):
                 self.before_forward.fire(i)
                 loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
@@ -261,7 +265,8 @@ class Net:
         """Run the layers' backward from ``start`` down to ``end``, both included."""
         first = len(self.layers) - 1 if start is None else start
         self._check_range(end, first)
-        with _quiet():
+        self.context.engine.enter()
+        with _quiet(), self.fusions.during(end, first, self.debug_info):
             for i in range(first, end - 1, -1):
                 self.before_backward.fire(i)
                 if self.layer_need_backward[i]:

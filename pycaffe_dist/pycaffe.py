@@ -279,7 +279,7 @@ class Net:
         self.touched.pick_up()
         loss = self.core.forward(start, end)
         self.touched.show()
-        return loss
+        return float(loss)
 
     def _backward(self, start: int, end: int) -> None:
         self.touched.pick_up()

@@ -59,7 +59,7 @@ class Recycling:
         ):
             for value in self._values({*bottoms, *tops}):
                 values[id(value)] = value
-                users[id(value)].append(layer)
+                users[id(value)] += [layer, self.net.fusions.last(layer)]
         kept = {id(v) for v in self._values(self._kept())}
         plan: dict[int, list[Value]] = defaultdict(list)
         for key, layers in users.items():
@@ -89,4 +89,5 @@ def recycle(nets: Iterable[Net]) -> Pool | None:
         if net.context.home is not HOST:
             return None
         net.recycling = Recycling(net, pool)
+        net.fusions = net.context.engine.finish(net)
     return pool

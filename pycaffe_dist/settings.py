@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from pycaffe_dist import engines
+from pycaffe_dist.engines.base import chosen_engine, set_default_engine
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.layer import layer_types
-from pycaffe_dist.optional import install_command
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.rng import set_random_seed
 
@@ -28,19 +29,25 @@ SETTINGS = Settings()
 
 
 def set_mode_cpu() -> None:
-    """Compute on the CPU, which is what this version does in any case."""
+    """Nets built from now on compute on the CPU."""
+    set_default_engine(None)
 
 
 def set_mode_gpu() -> None:
-    raise MissingPartError(
-        "set_mode_gpu: this version computes on the CPU only; leave the call out. "
-        f"CuPy, for versions that use it, comes with: {install_command('gpu')}"
-    )
+    """Nets built from now on compute on the GPU that ``set_device`` chose, or else on the first.
+
+    Raises:
+        MissingPartError: CuPy, the driver or the device is missing.
+    """
+    engines.choose("cupy", SETTINGS.device)
 
 
 def set_device(device: int) -> None:
-    """Choose the GPU for a later set_mode_gpu."""
+    """Choose the GPU, whether ``set_mode_gpu`` comes before or after."""
     SETTINGS.device = device
+    chosen = chosen_engine()
+    if chosen is not None and chosen.name == "cupy":
+        engines.choose("cupy", device)
 
 
 def solver_count() -> int:

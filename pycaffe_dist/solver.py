@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from enum import Enum
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import (
     Clipped,
@@ -33,8 +35,12 @@ from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.solvers import snapshots, update
+from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
+
+
+LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
 
 class Action(Enum):
@@ -56,11 +62,13 @@ class Solver:
         on_start, on_gradients_ready: functions called before the forward passes of an iteration and
             between its gradients and its update; where distribution attaches.
         requested_action: asked after every update and before every test batch.
+        ranks: who does what where several ranks train together.
     """
 
     def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
         self.param = param
         self.context = context or Context()
+        self.ranks = OneRank(self)
         self.iter = 0
         self.current_step = 0
         self.subscribers: list[Subscriber] = []
@@ -68,10 +76,11 @@ class Solver:
         self.on_gradients_ready: list[Callable[[], object]] = []
         self.requested_action: Callable[[], Action] = lambda: Action.NONE
         self.stopped_early = False
-        self._losses: list[float] = []
-        self.last_loss = 0.0
+        self._losses: list[Loss] = []
+        self.last_loss: Loss = 0.0
+        self._seen_loss = math.nan  # the last one that somebody looked at
         self.rate = 0.0
-        self.smoothed_loss = 0.0
+        self.smoothed_loss: Loss = 0.0
         self._display_time = time.perf_counter()
         self._display_iter = 0
 
@@ -141,8 +150,9 @@ class Solver:
             self.snapshot()
         if not self.stopped_early:
             if p.display and self.iter % p.display == 0:
-                self._smooth(self.net.forward(), start)
-                self.tell(LastLoss(self.iter, self.smoothed_loss))
+                (loss,) = self.ranks.mean([self.net.forward()])
+                self._smooth(loss, start)
+                self.tell(LastLoss(self.iter, float(self.smoothed_loss)))
             if p.test_interval and self.iter % p.test_interval == 0:
                 self.test_all()
         self.tell(SolveEnds(self.iter, self.stopped_early))
@@ -154,7 +164,7 @@ class Solver:
         self.smoothed_loss = 0.0
         self._display_time, self._display_iter = time.perf_counter(), self.iter
         while self.iter < start + count:
-            self.net.clear_param_diffs()
+            self.ranks.clear_gradients()
             due = p.test_interval and self.iter % p.test_interval == 0
             if due and (self.iter > 0 or p.test_initialization):
                 self.test_all()
@@ -164,25 +174,40 @@ class Solver:
                 function()
             display = bool(p.display) and self.iter % p.display == 0
             self.net.debug_info = display and p.debug_info
-            loss = 0.0
-            for _ in range(p.iter_size):
+            loss: Loss = 0.0
+            for i in range(p.iter_size):
                 loss += self.net.forward()
+                if i == p.iter_size - 1:
+                    self.ranks.offer(loss / p.iter_size)
                 self.net.backward()
-            self.last_loss = loss / p.iter_size
+            self.last_loss = self.ranks.joint_loss()
             self._smooth(self.last_loss, start)
             if display:
                 self._tell_display()
             for function in self.on_gradients_ready:
                 function()
             self.apply_update()
-            action = self.requested_action()
+            action = self.ranks.action()
             if (p.snapshot and self.iter % p.snapshot == 0) or action is Action.SNAPSHOT:
                 self.snapshot()
             if action is Action.STOP:
                 self.stopped_early = True
-                return
+                break
+        self.ranks.settle()
 
-    def _smooth(self, loss: float, start: int) -> None:
+    def may_look(self, number: Loss) -> bool:
+        """Whether it is time to look at a number: always, if that costs nothing.
+
+        A number on a device is looked at when the log is due and before a snapshot; at other times
+        the device would be waited for.
+        """
+        if isinstance(number, float):
+            return True
+        shown = self.iter % (self.param.display or LOOK_EVERY) == 0
+        snapshot = self.param.snapshot
+        return shown or bool(snapshot and (self.iter + 1) % snapshot == 0)
+
+    def _smooth(self, loss: Loss, start: int) -> None:
         """The mean of the last ``average_loss`` losses of this run."""
         window = self.param.average_loss
         if len(self._losses) < window:
@@ -199,37 +224,35 @@ class Solver:
         seconds = now - self._display_time
         per_second = (self.iter - self._display_iter) / seconds if seconds else 0.0
         self._display_time, self._display_iter = now, self.iter
-        self.tell(
-            Displayed(
-                self.iter,
-                self.smoothed_loss,
-                per_second,
-                seconds,
-                self.param.display,
-                outputs_of(self.net),
-            )
-        )
+        outputs = outputs_of(self.net)
+        means = self.ranks.shown([o.value for o in outputs])
+        outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]
+        self._seen_loss = loss = float(self.smoothed_loss)
+        display = self.param.display
+        self.tell(Displayed(self.iter, loss, per_second, seconds, display, outputs))
 
     @property
     def lr(self) -> float:
         """The learning rate of this iteration; multistep moves on when its time has come."""
-        p = self.param
-        if (
-            p.lr_policy == "multistep"
-            and self.current_step < len(p.stepvalue)
-            and self.iter >= p.stepvalue[self.current_step]
-        ):
-            self.current_step += 1
+        step = self._step_due()
+        if step != self.current_step:
+            self.current_step = step
             self.tell(StepPassed(self.iter, self.current_step))
-        return learning_rate(p, self.iter, self.current_step)
+        return self.next_rate()
+
+    def next_rate(self) -> float:
+        """The learning rate of this iteration, before anybody is told."""
+        return learning_rate(self.param, self.iter, self._step_due())
+
+    def _step_due(self) -> int:
+        p = self.param
+        if p.lr_policy != "multistep" or self.current_step >= len(p.stepvalue):
+            return self.current_step
+        return self.current_step + (self.iter >= p.stepvalue[self.current_step])
 
     def apply_update(self) -> None:
         """Clip, normalise, regularise, update; the iteration is counted here."""
-        self.begin_update()
-        self.clip_gradients()
-        for i in range(len(self.net.params.learnable)):
-            self.update_param(i)
-        self.end_update()
+        self.ranks.apply_update()
 
     def begin_update(self) -> None:
         """Fix the learning rate of this iteration."""
@@ -240,22 +263,29 @@ class Solver:
 
     def clip_gradients(self) -> None:
         limit = self.param.clip_gradients
-        clipped = update.clip(self.net.params.learnable, limit) if limit >= 0 else None
-        if clipped:
-            self.tell(Clipped(self.iter, clipped[0], limit, clipped[1]))
+        if limit < 0:
+            return
+        clipped = update.clip(self.net.params.learnable, limit, self.context.engine)
+        if clipped and self.may_look(clipped[0]) and clipped[0] > limit:
+            norm, scale = map(float, clipped)
+            self.tell(Clipped(self.iter, norm, limit, scale))
 
     def update_param(self, i: int) -> None:
         """Normalise and regularise the gradient of one parameter, and apply the rule."""
         params = self.net.params.learnable
-        update.apply(params[i], self.history[i :: len(params)], self.rule, self.param, self.rate)
+        past = self.history[i :: len(params)]
+        update.apply(params[i], past, self.rule, self.param, self.rate, self.context.engine)
 
     def end_update(self) -> None:
         self.iter += 1
-        self.tell(Updated(self.iter, self.last_loss, self.rate))
+        if isinstance(self.last_loss, float):
+            self._seen_loss = self.last_loss
+        self.tell(Updated(self.iter, self._seen_loss, self.rate))
 
     # -- testing -----------------------------------------------------------------------------
 
     def test_all(self) -> None:
+        self.ranks.settle()
         for i in range(len(self.test_nets)):
             if not self.stopped_early:
                 self.test(i)
@@ -267,26 +297,31 @@ class Solver:
         net.debug_info = self.param.debug_info
         loading.share_weights(net, self.net)
         count = self.param.test_iter[index]
-        sums: list[Output] = []
-        loss = 0.0
-        for _ in range(count):
+        sums: list[float] = []
+        loss: Loss = 0.0
+        for batch in range(count):
             self._obey()
             if self.stopped_early:
                 self.tell(TestInterrupted(self.iter, index))
                 return
+            if batch % self.ranks.size != self.ranks.rank:
+                net.feed()
+                continue
             loss += net.forward()
-            outputs = outputs_of(net)
-            if sums:
-                outputs = [
-                    replace(o, value=o.value + s.value) for o, s in zip(outputs, sums, strict=True)
-                ]
-            sums = outputs
-        means = [replace(s, value=s.value / count) for s in sums]
-        mean_loss = loss / count if self.param.test_compute_loss and count else None
-        self.tell(Tested(self.iter, index, means, mean_loss))
+            values = [o.value for o in outputs_of(net)]
+            sums = [a + b for a, b in zip(values, sums, strict=True)] if sums else values
+        outputs = outputs_of(net) if count else []
+        shares = [
+            v / max(1, count) * self.ranks.size for v in (loss, *(sums or [0.0] * len(outputs)))
+        ]
+        mean_loss, *means = self.ranks.mean(shares)
+        outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]
+        shown = mean_loss if self.param.test_compute_loss and count else None
+        self.tell(Tested(self.iter, index, outputs, shown))
 
     def _obey(self) -> None:
-        while (action := self.requested_action()) is not Action.NONE:
+        """Act between two batches of a test; several ranks act together, when it is over."""
+        while self.ranks.size == 1 and (action := self.requested_action()) is not Action.NONE:
             if action is Action.SNAPSHOT:
                 self.snapshot()
             else:
@@ -300,6 +335,7 @@ class Solver:
 
     def snapshot(self) -> None:
         """Write weights and state under Caffe's names."""
+        self.ranks.settle()
         snapshots.write(self)
 
     def restore(self, path: str) -> None:

@@ -15,10 +15,12 @@ from pycaffe_dist.version import VERSION
 # Each is a module of this package whose first line says what it does, with main(argv) -> exit code.
 VERBS = (
     "train",
+    "launch",
     "test",
     "time",
     "check",
     "summary",
+    "plan",
     "draw",
     "run",
     "classify",

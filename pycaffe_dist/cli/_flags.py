@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from pycaffe_dist import engines
+from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.optional import install_command
 from pycaffe_dist.threads import set_threads
 
 
@@ -43,17 +43,26 @@ def add_engine(where: Any) -> None:
 
 
 def use_engine(args: argparse.Namespace) -> None:
-    """Let this process compute with the engine and the threads that were asked for."""
-    if args.engine:
-        engines.choose(args.engine)
+    """Let this process compute with the engine, or the GPU, and the threads that were asked for."""
+    if args.engine or args.gpu:
+        device = devices(args.gpu, args.engine)[0] if args.gpu else None
+        set_default_engine(engines.asked_for(args.engine, device))
     set_threads(args.threads)
 
 
-def refuse_gpu(asked: bool) -> None:
-    """Say in one line that there is no GPU engine yet."""
+def devices(text: str, engine: str | None = None) -> list[int]:
+    """The GPUs that ``-gpu`` names; with ``--engine auto`` it does not matter if there are none."""
+    from pycaffe_dist.engines.cupy import device_ids  # needed by few, and slow to import
+
+    try:
+        return device_ids(text)
+    except MissingPartError:
+        if engine != "auto":
+            raise
+        return [0]
+
+
+def use_gpu(asked: bool, device: int = 0) -> None:
+    """Compute on a GPU, for tools that ask for one by a word instead of a number."""
     if asked:
-        raise MissingPartError(
-            "a GPU was asked for, but this version computes on the CPU only. Leave -gpu out, or "
-            "write solver_mode: CPU. CuPy, for versions that use it, comes with: "
-            + install_command("gpu")
-        )
+        engines.choose("cupy", device)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pycaffe_dist.cli._flags import flag, refuse_gpu
+from pycaffe_dist.cli._flags import flag, use_gpu
 from pycaffe_dist.tools.preprocess import Preprocess
 
 N = TypeVar("N", int, float)
@@ -42,7 +42,7 @@ def add_net(where: Any, name: str) -> None:
 
 
 def preparation(args: argparse.Namespace) -> Preprocess:
-    refuse_gpu(args.gpu)
+    use_gpu(args.gpu)
     return Preprocess(
         args.model_def,
         args.pretrained_model,

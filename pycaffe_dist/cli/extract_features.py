@@ -8,7 +8,7 @@ of one rank's run.
 
 from __future__ import annotations
 
-from pycaffe_dist.cli._flags import parser, refuse_gpu
+from pycaffe_dist.cli._flags import parser, use_gpu
 from pycaffe_dist.parallel.launcher import rank_and_size
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
@@ -25,8 +25,8 @@ def main(argv: list[str]) -> int:
     p.add_argument("mode", nargs="?", choices=("CPU", "GPU"), default="CPU", metavar="CPU|GPU")
     p.add_argument("device", nargs="?", type=int, default=0, metavar="DEVICE_ID")
     args = p.parse_args(argv)
-    refuse_gpu(args.mode == "GPU")
     log_to_stderr()
+    use_gpu(args.mode == "GPU", args.device)
     rank, ranks = rank_and_size()  # the work needs no other word between ranks
     blobs, databases = args.blobs.split(","), args.databases.split(",")
     counts = extract_features(

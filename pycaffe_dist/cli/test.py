@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
+from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, flag, parser, use_engine
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.test import test_model
@@ -16,9 +16,10 @@ def main(argv: list[str]) -> int:
     flag(p, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_state(p)
     add_gpu(p)
+    add_engine(p)
     args = p.parse_args(argv)
-    refuse_gpu(bool(args.gpu))
     log_to_stderr()
+    use_engine(args)
     net = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
     test_model(net, args.weights, args.iterations)
     return 0

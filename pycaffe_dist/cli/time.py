@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, flag, parser, refuse_gpu, use_engine
+from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, flag, parser, use_engine
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.time import as_table, time_model
@@ -23,7 +23,6 @@ def main(argv: list[str]) -> int:
     add_gpu(p)
     add_engine(p)
     args = p.parse_args(argv)
-    refuse_gpu(bool(args.gpu))
     log_to_stderr()
     use_engine(args)
     stages = args.stage.split(",")

@@ -3,30 +3,95 @@
 pcd train -solver solver.prototxt
 pcd train -solver solver.prototxt -weights a.caffemodel          (fine-tune)
 pcd train -solver solver.prototxt -resume auto -run_dir runs/1   (go on, or begin)
+pcd train -solver solver.prototxt --ranks 4                      (four processes here)
+mpirun -n 4 pcd train -solver solver.prototxt                    (the same, by mpirun)
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import os
 import shlex
 
-from pycaffe_dist.cli._flags import add_gpu, add_state, flag, parser, refuse_gpu
-from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.parallel.launcher import rank_and_size
-from pycaffe_dist.tools.train import TrainOptions, train
+from pycaffe_dist.cli._cluster_flags import add_cluster, asked_ranks, cluster_settings
+from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, devices, flag, parser
+from pycaffe_dist.errors import MissingPartError, NetError
+from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.cluster import connect
+from pycaffe_dist.parallel.failure import all_or_none, told
+from pycaffe_dist.parallel.launcher import (
+    die_with_parent,
+    launched,
+    local_rank,
+    rank_and_size,
+    tune_mpi,
+)
+from pycaffe_dist.parallel.mpirun import find_mpirun
+from pycaffe_dist.tools.launch import Place, train_on
+from pycaffe_dist.tools.signals import Signals
+from pycaffe_dist.tools.train import TrainOptions, seconds, train
 
 EFFECTS = ("stop", "snapshot", "none")
 
 
 def main(argv: list[str]) -> int:
+    if launched():
+        return _as_rank(argv)
+    args = parse(argv)
+    where = place(args)
+    if where.ranks > 1 or where.hosts:
+        return train_on(where, argv, Signals(args.sigint_effect, args.sighup_effect))
+    with told():
+        return train(_options(args, argv))
+
+
+def _as_rank(argv: list[str]) -> int:
+    """Train as one of the ranks that mpirun has started."""
+    rank, ranks = rank_and_size()
+    with all_or_none(rank):
+        die_with_parent()
+        tune_mpi()
+        communicator = connect()  # at once: from now on a rank that fails takes all with it
+        if communicator.size != ranks:
+            raise MissingPartError(
+                f"mpirun started {ranks} ranks, but the MPI library of mpi4py knows of "
+                f"{communicator.size}: the two are not of one MPI. Use: {find_mpirun().path}"
+            )
+        args = parse(argv)
+        asked = asked_ranks(args)
+        if asked not in (None, ranks):
+            raise NetError(f"--ranks {asked}, but mpirun started {ranks}")
+        return train(_options(args, argv), communicator)
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
     args = _parser().parse_args(argv)
-    refuse_gpu(bool(args.gpu))
-    _, ranks = rank_and_size()
-    if ranks > 1:
-        raise MissingPartError(
-            f"{ranks} ranks were started, but this version trains in one process. Leave mpirun out."
-        )
-    return train(TrainOptions(**vars(args), command="pcd train " + shlex.join(argv)))
+    state = os.environ.get(lifeline.RESUME)
+    if state:
+        args.resume, args.snapshot, args.weights = state, "", ""
+    return args
+
+
+def place(args: argparse.Namespace) -> Place:
+    """Where the flags want ranks: a GPU each, so many here, or on hosts."""
+    ranks = asked_ranks(args)
+    if args.gpu and not args.hostfile:
+        count = len(devices(args.gpu, args.engine))
+        if ranks not in (None, count):
+            raise NetError(f"-gpu {args.gpu} means {count} ranks, --ranks asks for {ranks}")
+        ranks = count
+    return Place.of(ranks, args.hostfile)
+
+
+def _options(args: argparse.Namespace, argv: list[str]) -> TrainOptions:
+    names = {field.name for field in dataclasses.fields(TrainOptions)}
+    given = {name: value for name, value in vars(args).items() if name in names}
+    if args.gpu:
+        ids = devices(args.gpu, args.engine)
+        given["device"] = ids[local_rank() % len(ids)]
+    given["cluster"] = cluster_settings(args, seconds(args.stall_timeout))
+    return TrainOptions(**given, command="pcd train " + shlex.join(argv))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,7 +118,10 @@ def _parser() -> argparse.ArgumentParser:
     flag(run, "seed", type=int, metavar="N", help="random_seed")
     run.add_argument("--deterministic", action="store_true", help="the same numbers every time")
     flag(run, "fake_data", action="store_true", help="made-up batches instead of every source")
+    add_engine(run)
     flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop")
+
+    add_cluster(p)
 
     data = p.add_argument_group("data")
     flag(data, "data_threads", type=int, metavar="N", help="threads that prepare batches; 0: none")

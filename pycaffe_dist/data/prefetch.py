@@ -87,6 +87,7 @@ class Batch:
     restarts: int = 0  # of the source, up to here
     skipped: list[str] = field(default_factory=list)  # what was wrong with bad records
     error: BaseException | None = None
+    raw: Any = None  # the images untransformed, where that is left to a device
 
     @classmethod
     def of_type(cls, dtype: np.dtype[Any]) -> Batch:

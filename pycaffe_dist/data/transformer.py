@@ -98,7 +98,7 @@ class Transformer:
     # over memory in order.
 
     def _apply_one(self, image: Array, draws: list[int], out: Array) -> None:
-        mirrored, top, left = self._place(image.shape, draws)
+        mirrored, top, left = self.place(image.shape, draws)
         rows, columns = slice(top, top + out.shape[1]), slice(left, left + out.shape[2])
         image = mirror(image[:, rows]) if mirrored else image[:, rows]
         mean = self.mean if self.means is None else self.means[mirrored, :, rows, columns]
@@ -109,7 +109,7 @@ class Transformer:
             out *= self.scale
 
     def _apply_alike(self, images: Array, draws: Draws, out: Array) -> None:
-        places = [self._place(images.shape[1:], own) for own in draws.tolist()]
+        places = [self.place(images.shape[1:], own) for own in draws.tolist()]
         mirrored, tops, lefts = np.array(places, np.intp).T
         which = np.flatnonzero(mirrored)
         images[which] = images[which, :, :, ::-1]
@@ -123,7 +123,7 @@ class Transformer:
         if self.scale != 1:
             out *= self.scale
 
-    def _place(self, shape: tuple[int, ...], draws: list[int]) -> tuple[int, int, int]:
+    def place(self, shape: tuple[int, ...], draws: list[int]) -> tuple[int, int, int]:
         """Whether an image is mirrored, and where its crop begins in what it is then."""
         mirrored = draws[0] % 2 if self.param.mirror else 0
         if not self.crop:

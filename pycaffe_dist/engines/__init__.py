@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.engines.base import NUMPY, Engine, chosen_engine, set_default_engine
 from pycaffe_dist.errors import MissingPartError, NetError
 
 NAMES = ("numpy", "onednn", "cupy")
 
-__all__ = ["NAMES", "NUMPY", "Engine", "choose", "create", "current"]
+__all__ = ["NAMES", "NUMPY", "Engine", "asked_for", "choose", "create", "current"]
 
 
 def create(name: str, device: int = 0) -> Engine:
@@ -31,6 +32,22 @@ def create(name: str, device: int = 0) -> Engine:
     module = importlib.import_module(f"pycaffe_dist.engines.{name}")
     engine: Engine = module.create(device)
     return engine
+
+
+def asked_for(name: str | None, device: int | None = None) -> Engine:
+    """The engine that a user asks for by its name, if any, and by a GPU, if any.
+
+    A GPU that is missing is an error, but with ``auto``, which then takes the CPU and says so.
+    """
+    if device is None or name in ("numpy", "onednn"):
+        return create(name) if name else current()
+    try:
+        return create("cupy", device)
+    except MissingPartError as e:
+        if name != "auto":
+            raise
+        log.warning("caffe.cpp", "%s Computing on the CPU instead.", e)
+        return create("auto")
 
 
 def choose(name: str, device: int = 0) -> Engine:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycaffe_dist.memory import HOST, Home
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.memory import HOST, Home, Value
 
 if TYPE_CHECKING:
     from pycaffe_dist.blob import Blob
@@ -17,12 +18,31 @@ if TYPE_CHECKING:
 Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
 
 
+class Fusions:
+    """Layers of a net that an engine computes together; none, unless it brings its own."""
+
+    def during(self, first: int, last: int, watched: bool) -> Fusions:
+        """A context for a pass over these layers, which somebody may watch one by one."""
+        return self
+
+    def last(self, layer: int) -> int:
+        """The layer at whose turn this one's work is done."""
+        return layer
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 class Engine:
     """Where the generic layers keep their values, what they compute with, and who is faster.
 
     Attributes:
         home: the plain home of values: its rooms are flat arrays of ``xp``.
         xp: the array module that generic layers are run with.
+        device: the number of its GPU, if it computes on one.
         layers: by layer type, a subclass of the generic layer that is to be used instead.  It
             falls back to its base class, case by case, where it has nothing better.
     """
@@ -30,10 +50,18 @@ class Engine:
     name = "numpy"
     home: Home = HOST
     xp: Any = np
+    device: int | None = None
     layers: Mapping[str, type[Layer]] = {}
 
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
         return self.layers.get(layer_type, generic)
+
+    def finish(self, net: Any) -> Fusions:
+        """Look at a net that is built; what may be computed together in it."""
+        return Fusions()
+
+    def fix_choices(self) -> None:
+        """Choose implementations by rule from now on, not by what was faster: same numbers always."""
 
     def converting(self) -> tuple[int, float]:
         """How many values were brought into another layout so far, and the seconds it took."""
@@ -55,9 +83,7 @@ class Engine:
     ) -> bool:
         """Update one parameter where its values are; False: it is done in plain memory.
 
-        Args:
-            share: what a gradient is multiplied by first, 1 / iter_size.
-            decay: of the weights, l1 or l2.
+        ``share`` is what the gradient is multiplied by first, 1 / iter_size.
         """
         return False
 
@@ -67,6 +93,16 @@ class Engine:
         None: it is done in plain memory.
         """
         return None
+
+    def enter(self) -> None:
+        """Called by a thread that is about to compute."""
+
+    def wait(self) -> None:
+        """Until everything that was begun is done."""
+
+    def pointer(self, value: Value) -> int:
+        """Where a value is in the memory of a GPU."""
+        raise PcdError("there are no GPU pointers where the CPU computes: call set_mode_gpu first")
 
     def __repr__(self) -> str:
         return f"<engine {self.name}>"

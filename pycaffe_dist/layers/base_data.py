@@ -175,13 +175,15 @@ class BaseData(Layer):
         batch.data.reshape(size, *shape)
         batch.labels.reshape(size)
         numbers = self.transformer.draws(size)
-        job = Job(items, numbers, batch.data.data, batch.labels.data, ready)
+        out, labels = batch.data.replace_data(), batch.labels.replace_data()
+        job = Job(items, numbers, out, labels, ready)
         threads = max(1, prefetch.data_threads())
         step = min(-(-size // threads), max(FEW, CACHED // max(1, job.out[0].nbytes)))
         parts = [range(i, min(i + step, size)) for i in range(0, size, step)]
         while parts:
             prefetch.share_out(lambda part: self.fill(job, part), parts, threads)
             parts = [range(place, place + 1) for place in self._replace_bad(job, batch)]
+        self.complete(job, batch)
         batch.state = self._state()
         batch.restarts = self.restarts()
 
@@ -215,12 +217,20 @@ class BaseData(Layer):
                     raise NetError(f"{self.describe(job.items[i])}: {e}") from e
                 checked = image.shape
             images[i], job.labels[i] = image, label
-        if len(images) == len(places):
-            part = slice(places.start, places.stop)
+        self.transform(job, images)
+
+    def transform(self, job: Job, images: dict[int, Array]) -> None:
+        """Put some images, by their places in order, transformed into the batch."""
+        places = list(images)
+        if places and places[-1] - places[0] == len(places) - 1:
+            part = slice(places[0], places[-1] + 1)
             self.transformer.apply(list(images.values()), job.draws[part], job.out[part])
         else:
             for i, image in images.items():
                 self.transformer.apply([image], job.draws[i : i + 1], job.out[i : i + 1])
+
+    def complete(self, job: Job, batch: Batch) -> None:
+        """Every place of the batch is filled."""
 
     def _replace_bad(self, job: Job, batch: Batch) -> list[int]:
         """Take other records for the places of bad ones."""

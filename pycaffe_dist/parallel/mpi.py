@@ -7,16 +7,112 @@ of its own because a broken MPI ends the process that initialises it.
 from __future__ import annotations
 
 import json
+import socket
+import sys
+from typing import Any
 
+import numpy as np
+
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
+from pycaffe_dist.parallel.communicator import Communicator, Nodes, Request, as_bytes
+from pycaffe_dist.parallel.launcher import tune_mpi
 
+PURPOSE = "Training on several ranks"
+SMALLEST_WINDOW = 1 << 20
+ALIGNED = 64  # bytes at whose multiples arrays in a window begin
 THREAD_LEVELS = ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
+
+
+class _MpiRequest:
+    __slots__ = ("_request",)
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+
+    def test(self) -> bool:
+        done: bool = self._request.Test()
+        return done
+
+
+class MpiCommunicator(Communicator):
+    """The ranks of MPI_COMM_WORLD, each on the node that its host name and MPI both say.
+
+    Args:
+        host: the name of this rank's host; by default what the system says.
+    """
+
+    def __init__(self, host: str | None = None) -> None:
+        tune_mpi()
+        # More than one thread calls MPI, one after the other: no more is asked of the library.
+        require("mpi4py", "mpi", PURPOSE).rc.thread_level = "serialized"
+        self._mpi: Any = require("mpi4py.MPI", "mpi", PURPOSE)
+        level = self._mpi.Query_thread()
+        if level < self._mpi.THREAD_SERIALIZED:
+            raise PcdError(
+                "this MPI library lets only its first thread communicate "
+                f"(MPI_THREAD_{THREAD_LEVELS[level]}); exchanges during backward need "
+                "MPI_THREAD_SERIALIZED. Use an MPI built with support for threads."
+            )
+        self._comm = self._mpi.COMM_WORLD.Dup()
+        near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._comm.Get_rank())
+        place = near.bcast(self._comm.Get_rank()), host or socket.gethostname()
+        places = self._comm.allgather(place)
+        nodes = _nodes(places)
+        super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
+        self._node = self._comm.Split(nodes.of_rank[self.rank], self.rank)
+        self._windows: list[Any] = []
+        self._room: Array = np.empty(0, np.uint8)  # of the newest window, what is still free
+
+    def _isend(self, array: Array, to: int, tag: int) -> Request:
+        return _MpiRequest(self._comm.Isend([as_bytes(array), self._mpi.BYTE], to, tag))
+
+    def _irecv(self, array: Array, source: int, tag: int) -> Request:
+        return _MpiRequest(self._comm.Irecv([as_bytes(array), self._mpi.BYTE], source, tag))
+
+    def share(self, count: int, dtype: Any) -> Array:
+        if self._node.Get_size() == 1:
+            return np.zeros(count, dtype)
+        size = -(-count * np.dtype(dtype).itemsize // ALIGNED) * ALIGNED
+        if size > self._room.size:
+            self._open_window(max(size, SMALLEST_WINDOW))
+        piece, self._room = self._room[:size], self._room[size:]
+        array: Array = piece.view(dtype)[:count]
+        return array
+
+    def _open_window(self, size: int) -> None:
+        first = self._node.Get_rank() == 0
+        window = self._mpi.Win.Allocate_shared(size if first else 0, 1, comm=self._node)
+        self._windows.append(window)
+        memory, _ = window.Shared_query(0)
+        self._room = np.frombuffer(memory, np.uint8)
+        if first:
+            self._room[...] = 0
+        self._node.Barrier()
+
+    def abort(self, code: int) -> None:
+        self._comm.Abort(code)
+
+    def close(self) -> None:
+        self._room = np.empty(0, np.uint8)
+        for window in self._windows:
+            window.Free()
+        self._windows.clear()
+        self._node.Free()
+        self._comm.Free()
+
+
+def _nodes(places: list[tuple[int, str]]) -> Nodes:
+    """Nodes from what each rank says: the first rank that shares its memory, and its host name."""
+    known = list(dict.fromkeys(places))
+    return Nodes(tuple(known.index(p) for p in places), tuple(host for _, host in known))
 
 
 def facts() -> dict[str, str]:
     """Vendor, library version, mpi4py version and thread level."""
-    mpi4py = require("mpi4py", "mpi", "Training on several ranks")
-    MPI = require("mpi4py.MPI", "mpi", "Training on several ranks")
+    mpi4py = require("mpi4py", "mpi", PURPOSE)
+    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
     name, version = MPI.get_vendor()
     level = [MPI.THREAD_SINGLE, MPI.THREAD_FUNNELED, MPI.THREAD_SERIALIZED, MPI.THREAD_MULTIPLE]
     return {
@@ -27,5 +123,14 @@ def facts() -> dict[str, str]:
     }
 
 
+def library() -> tuple[str, str]:
+    """Whose MPI it is and the file that was loaded; MPI is not started."""
+    require("mpi4py", "mpi", PURPOSE).rc.initialize = False
+    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
+    with open("/proc/self/maps") as maps:
+        files = {line.split()[-1] for line in maps if "/libmpi" in line}
+    return MPI.get_vendor()[0], min(files, key=len, default=str(MPI.__file__))
+
+
 if __name__ == "__main__":
-    print(json.dumps(facts()))
+    print(json.dumps(library() if "--library" in sys.argv else facts()))

@@ -101,7 +101,9 @@ def _mpi() -> list[Row]:
         return [*rows, Row("MPI", "library", False, "mpi4py is not installed", _add_mpi())]
     command = [sys.executable, "-m", "pycaffe_dist.parallel.mpi"]
     try:
-        probe = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS)
+        probe = subprocess.run(
+            command, capture_output=True, text=True, timeout=PROBE_SECONDS, env=_alone()
+        )
         facts = json.loads(probe.stdout)
     except subprocess.TimeoutExpired:
         text = f"MPI did not start within {PROBE_SECONDS} s"
@@ -110,6 +112,12 @@ def _mpi() -> list[Row]:
         reason = (probe.stderr.strip().splitlines() or ["no word"])[-1]
         return [*rows, Row("MPI", "library", False, f"does not start: {reason}", _add_mpi())]
     return rows + [Row("MPI", name, True, text) for name, text in facts.items()]
+
+
+def _alone() -> dict[str, str]:
+    """Our variables without those of mpirun: the probe of a rank would wait to be a rank itself."""
+    mpirun = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_", "HYDI_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(mpirun)}
 
 
 def _add_mpi() -> str:

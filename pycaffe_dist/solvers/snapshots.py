@@ -29,6 +29,7 @@ from pycaffe_dist import loading
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
 from pycaffe_dist.files import atomic_write
+from pycaffe_dist.memory import Array
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -50,7 +51,7 @@ def check_writable(stem: str) -> None:
     probe = Path(f"{stem}.tempfile")
     try:
         probe.touch()
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another rank may have been here
     except OSError as e:
         raise FileError(
             f'cannot write to snapshot_prefix "{stem}": {e.strerror or e}. '
@@ -59,7 +60,17 @@ def check_writable(stem: str) -> None:
 
 
 def write(solver: Solver) -> None:
-    """Write a snapshot of ``solver``; each file is whole or not there."""
+    """Write a snapshot of ``solver``; each file is whole or not there.
+
+    Of several ranks, all call this and the first one writes.
+    """
+    states = solver.ranks.gather(_rank_state(solver))
+    with solver.ranks.whole_history() as history:
+        if solver.ranks.rank == 0:
+            _write(solver, [blob.data for blob in history], states)
+
+
+def _write(solver: Solver, history: list[Array], states: list[RankState]) -> None:
     stem = solver.snapshot_stem()
     weights, state = paths(stem, solver.param)
     p = solver.param
@@ -70,13 +81,12 @@ def write(solver: Solver) -> None:
     save = loading.save_weights if binary else loading.save_weights_hdf5
     save(solver.net, weights, p.snapshot_diff)
     solver.tell(Snapshotting(solver.iter, "state", kind, state))
-    history = [blob.data for blob in solver.history]
     if binary:
         arrays = [BlobArray(values) for values in history]
         write_state(state, State(solver.iter, weights, arrays, solver.current_step))
     else:
         hdf5.write_state(state, solver.iter, weights, history, solver.current_step)
-    _write_sidecar(solver, stem, (weights, state))
+    _write_sidecar(states, stem, (weights, state))
     solver.tell(Snapshotted(solver.iter, weights, state))
 
 
@@ -98,32 +108,43 @@ def _check_space(solver: Solver, target: str) -> None:
         )
 
 
-def _write_sidecar(solver: Solver, stem: str, files: tuple[str, str]) -> None:
-    arrays: dict[str, Any] = {}
+@dataclass
+class RankState:
+    """What the next step of one rank depends on, besides weights and history."""
+
+    rng: list[Any]
+    keys: Array  # of the random generator
+    layers: dict[str, Any]  # "net/layer/key": what a layer's get_state gave
+
+
+def _rank_state(solver: Solver) -> RankState:
     name, keys, position, has_gauss, gauss = generator().get_state(legacy=True)
-    arrays["rng"] = keys
-    facts = {
-        "files": {Path(f).name: [os.path.getsize(f), _checksum(f)] for f in files},
-        "rng": [name, position, has_gauss, gauss],
-        "layers": _layer_states(solver, arrays),
+    layers = {
+        f"{n}/{i}/{key}": value
+        for n, net in enumerate([solver.net, *solver.test_nets])
+        for i, layer in enumerate(net.layers)
+        for key, value in layer.get_state().items()
     }
+    return RankState([name, position, has_gauss, gauss], np.asarray(keys), layers)
+
+
+def _write_sidecar(states: list[RankState], stem: str, files: tuple[str, str]) -> None:
+    """One file for all ranks; what belongs to rank r has "r:" before its name, but for rank 0."""
+    arrays: dict[str, Any] = {}
+    facts: dict[str, Any] = {
+        "files": {Path(f).name: [os.path.getsize(f), _checksum(f)] for f in files},
+        "ranks": len(states),
+        "layers": {},
+    }
+    for rank, state in enumerate(states):
+        mark = f"{rank}:" if rank else ""
+        facts[f"{mark}rng"], arrays[f"{mark}rng"] = state.rng, state.keys
+        for name, value in state.layers.items():
+            kept = arrays if isinstance(value, np.ndarray) else facts["layers"]
+            kept[mark + name] = value
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
     with atomic_write(stem + SIDECAR) as file:
         np.savez(file, **arrays)
-
-
-def _layer_states(solver: Solver, arrays: dict[str, Any]) -> dict[str, Any]:
-    """The state of each layer that has one: numbers here, arrays by name in ``arrays``."""
-    states: dict[str, Any] = {}
-    for n, net in enumerate([solver.net, *solver.test_nets]):
-        for i, layer in enumerate(net.layers):
-            for key, value in layer.get_state().items():
-                name = f"{n}/{i}/{key}"
-                if isinstance(value, np.ndarray):
-                    arrays[name] = value
-                else:
-                    states[name] = value
-    return states
 
 
 def _checksum(path: str) -> int:
@@ -138,7 +159,19 @@ def _checksum(path: str) -> int:
 
 
 def restore(solver: Solver, path: str) -> None:
-    """Bring ``solver`` to where a state file stands; exactly, if our third file is beside it."""
+    """Bring ``solver`` to where a state file stands; exactly, if our third file is beside it.
+
+    Of several ranks, all call this and the first one reads.
+    """
+    sidecar = Path(_stem(path) + SIDECAR)
+    stored = _read(solver, path, sidecar) if solver.ranks.rank == 0 else None
+    stored = solver.ranks.restored(stored)
+    if stored:
+        _set_state(solver, sidecar, *stored)
+    solver.tell(Restored(solver.iter, path))
+
+
+def _read(solver: Solver, path: str, sidecar: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     state = read_state(path)
     if len(state.history) != len(solver.history):
         raise NetError(
@@ -157,10 +190,7 @@ def restore(solver: Solver, path: str) -> None:
     for blob, stored in zip(solver.history, state.history, strict=True):
         blob.data.reshape(-1)[:] = stored.data.reshape(-1)
     solver.iter, solver.current_step = state.iter, state.current_step
-    sidecar = Path(_stem(path) + SIDECAR)
-    if sidecar.exists():
-        _read_sidecar(solver, sidecar)
-    solver.tell(Restored(solver.iter, path))
+    return _load_sidecar(sidecar) if sidecar.exists() else None
 
 
 def _weights_beside(state_path: str, learned_net: str) -> str:
@@ -175,14 +205,20 @@ def _stem(state_path: str) -> str:
     return re.sub(r"\.(solverstate|caffemodel)(\.h5)?$", "", str(state_path))
 
 
-def _read_sidecar(solver: Solver, path: Path) -> None:
-    arrays, facts = _load_sidecar(path)
-    name, position, has_gauss, gauss = facts["rng"]
-    generator().set_state((name, arrays["rng"], position, has_gauss, gauss))
+def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Go on as the rank of this number did; a new one as rank 0, with random numbers of its own."""
+    rank = solver.ranks.rank if solver.ranks.rank < facts.get("ranks", 1) else None
+    mark = f"{rank}:" if rank else ""
+    if rank is not None:
+        name, position, has_gauss, gauss = facts[f"{mark}rng"]
+        generator().set_state((name, arrays[f"{mark}rng"], position, has_gauss, gauss))
     nets = [solver.net, *solver.test_nets]
     states: dict[tuple[int, int], dict[str, Any]] = {}
     for full in [*facts["layers"], *(a for a in arrays if a.count("/") >= 2)]:
-        n, i, key = full.split("/", 2)
+        owner, _, name = full.rpartition(":")
+        if owner != mark[:-1]:
+            continue
+        n, i, key = name.split("/", 2)
         value = arrays[full] if full in arrays else facts["layers"][full]
         states.setdefault((int(n), int(i)), {})[key] = value
     for (n, i), state in states.items():

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines.base import NUMPY, Engine, Loss
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import BLOCK, Rule
+from pycaffe_dist.threads import flush_denormals, run, shares
 
 
 def gradient_norm(params: Sequence[Param]) -> float:
@@ -21,8 +23,16 @@ def gradient_norm(params: Sequence[Param]) -> float:
     return math.sqrt(sum(float(np.vdot(p.blob.diff, p.blob.diff)) for p in params))
 
 
-def clip(params: Sequence[Param], limit: float) -> tuple[float, float] | None:
-    """Scale all gradients so that their norm is ``limit``; (norm, scale) if that was needed."""
+def clip(
+    params: Sequence[Param], limit: float, engine: Engine = NUMPY
+) -> tuple[Loss, Loss] | None:
+    """Scale all gradients so that their norm is at most ``limit``; (norm, scale), or None.
+
+    None says that nothing was to be done; where the norm is on a device, nobody knows yet.
+    """
+    on_device = engine.clip(params, limit)
+    if on_device is not None:
+        return on_device
     norm = gradient_norm(params)
     if norm <= limit:
         return None
@@ -33,26 +43,53 @@ def clip(params: Sequence[Param], limit: float) -> tuple[float, float] | None:
 
 
 def apply(
-    param: Param, history: Sequence[Blob], rule: Rule, solver: SolverParameter, rate: float
+    param: Param,
+    history: Sequence[Blob],
+    rule: Rule,
+    solver: SolverParameter,
+    rate: float,
+    engine: Engine = NUMPY,
 ) -> None:
     """Update one parameter; its diff then holds what was taken off its data."""
-    dtype: Any = param.blob.dtype.type
+    decay = solver.weight_decay * param.decay_mult
+    sign = _is_l1(solver) if decay else False
+    if engine.update(param, history, rule, rate, 1.0 / solver.iter_size, decay, sign):
+        return
     data, diff = param.blob.data.reshape(-1), param.blob.diff.reshape(-1)
     past = [blob.data.reshape(-1) for blob in history]
-    work = np.empty(min(BLOCK, data.size), param.blob.dtype)
+    apply_to(param, data, diff, past, rule, solver, rate)
+
+
+def apply_to(
+    param: Param,
+    data: Array,
+    diff: Array,
+    past: Sequence[Array],
+    rule: Rule,
+    solver: SolverParameter,
+    rate: float,
+) -> None:
+    """Update some values of a parameter, given with their gradients and history as flat arrays."""
+    dtype: Any = param.blob.dtype.type
     decay = solver.weight_decay * param.decay_mult
     sign = _is_l1(solver) if decay else False
     local_rate = dtype(rate * param.lr_mult)
     share = dtype(1.0 / solver.iter_size)
-    for begin in range(0, data.size, BLOCK):
-        w, g = data[begin : begin + BLOCK], diff[begin : begin + BLOCK]
-        room = work[: g.size]
-        if solver.iter_size != 1:
-            g *= share
-        if decay:
-            _regularise(w, g, dtype(decay), sign, room)
-        rule.step(g, [h[begin : begin + BLOCK] for h in past], local_rate, room)
-        w -= g
+
+    def update(part: slice) -> None:
+        work = np.empty(min(BLOCK, part.stop - part.start), param.blob.dtype)
+        for begin in range(part.start, part.stop, BLOCK):
+            block = slice(begin, min(begin + BLOCK, part.stop))
+            w, g, room = data[block], diff[block], work[: block.stop - begin]
+            if solver.iter_size != 1:
+                g *= share
+            if decay:
+                _regularise(w, g, dtype(decay), sign, room)
+            rule.step(g, [h[block] for h in past], local_rate, room)
+            w -= g
+
+    with flush_denormals():
+        run(update, shares(data.size, BLOCK))
 
 
 def _is_l1(solver: SolverParameter) -> bool:

@@ -3,6 +3,6 @@
 check_layer(LayerCase('type: "ReLU"', inputs=[(2, 3, 4)], kink=0.0))
 """
 
-from pycaffe_dist.testing.layers import LayerCase, LayerRun, check_layer
+from pycaffe_dist.testing.layers import LayerCase, LayerRun, as_host, check_layer
 
-__all__ = ["LayerCase", "LayerRun", "check_layer"]
+__all__ = ["LayerCase", "LayerRun", "as_host", "check_layer"]

@@ -67,9 +67,10 @@ class LayerRun:
         if in_place:
             tops[0] = bottoms[0]
         param = parse_text(f'name: "case" phase: {case.phase} {case.layer}', LayerParameter())
-        self.layer = create_layer(param.message, Context(dtype=dtype))
-        self.bottom = [View(b, writes="diff") for b in bottoms]
-        self.top = [View(t, writes="data") for t in tops]
+        context = Context(dtype=dtype)
+        self.layer = create_layer(param.message, context)
+        self.bottom = [View(b, context.home, "diff") for b in bottoms]
+        self.top = [View(t, context.home, "data") for t in tops]
         self.load()
         self.layer.set_up(self.bottom, self.top)
         for blob, values in zip(self.layer.blobs, case.fill, strict=False):
@@ -90,6 +91,12 @@ class LayerRun:
         for view, weight in zip(self.top, weights, strict=True):
             view.blob.diff[...] = weight
         self.layer.backward(self.top, propagate_down, self.bottom)
+
+
+def as_host(array: Any) -> Array:
+    """An array of any engine's as a plain one."""
+    plain: Array = array if isinstance(array, np.ndarray) else array.get()
+    return plain
 
 
 def check_layer(case: LayerCase) -> None:
@@ -150,27 +157,30 @@ def _analytic(run: LayerRun, weights: list[Array], checked: list[int]) -> list[A
 def _check_gradients(case: LayerCase, run: LayerRun, checked: list[int]) -> None:
     weights = _weights(run)
     grads = _analytic(run, weights, checked)
-    targets = [(f"bottom {i}", run.inputs[i]) for i in checked]
+    targets: list[tuple[str, Callable[[], Array]]]
+    targets = [(f"bottom {i}", lambda i=i: run.inputs[i]) for i in checked]  # type: ignore[misc]
     if case.params:
-        targets += [(f"param {i}", blob.data) for i, blob in enumerate(run.layer.blobs)]
+        for i, blob in enumerate(run.layer.blobs):
+            targets.append((f"param {i}", lambda blob=blob: blob.data))  # type: ignore[misc]
 
     def objective() -> float:
         return sum(float(np.vdot(w, y)) for w, y in zip(weights, run.forward(), strict=True))
 
     for (name, values), grad in zip(targets, grads, strict=False):
-        flat = values.reshape(-1)
-        tried = np.unique(np.linspace(0, flat.size - 1, EXHAUSTIVE).astype(int))
-        for i in tried[: flat.size]:
-            kept = flat[i]
-            flat[i] = kept + case.step
+        shape, size = values().shape, values().size
+        tried = np.unique(np.linspace(0, size - 1, EXHAUSTIVE).astype(int))
+        for i in tried[:size]:
+            # Asked for anew each time: to write to a blob is to ask for its data.
+            kept = values().reshape(-1)[i]
+            values().reshape(-1)[i] = kept + case.step
             above = objective()
-            flat[i] = kept - case.step
+            values().reshape(-1)[i] = kept - case.step
             below = objective()
-            flat[i] = kept
+            values().reshape(-1)[i] = kept
             numeric, analytic = (above - below) / (2 * case.step), grad.reshape(-1)[i]
             allowed = case.tolerance * max(abs(numeric), abs(analytic), 1.0)
             assert abs(numeric - analytic) <= allowed, (
-                f"{case.layer}: gradient of {name}{list(np.unravel_index(i, values.shape))}: "
+                f"{case.layer}: gradient of {name}{list(np.unravel_index(i, shape))}: "
                 f"{analytic:.9g}, by differences {numeric:.9g} (value {kept:g}, step {case.step:g},"
                 f" allowed {allowed:.3g})"
             )

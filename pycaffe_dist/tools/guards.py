@@ -19,7 +19,10 @@ class TrainingError(PcdError):
 
 
 class LossGuard:
-    """Looks at every loss before the update that it would lead to.
+    """Looks at losses before the update that they would lead to.
+
+    At every one, but for losses on a device: those are looked at where the log is due and before a
+    snapshot, so that training need not wait for each.
 
     Args:
         solver: whose losses.
@@ -33,7 +36,9 @@ class LossGuard:
         solver.on_gradients_ready.append(self.look)
 
     def look(self) -> None:
-        loss = self.solver.last_loss
+        if not self.solver.may_look(self.solver.last_loss):
+            return
+        loss = float(self.solver.last_loss)
         if math.isfinite(loss):
             if abs(loss - LOG_FLT_MIN) < 1e-3 and not self._explained:
                 self._explained = True
@@ -57,11 +62,17 @@ class LossGuard:
 
 
 def first_non_finite(net: Net) -> str:
-    """The first layer, in forward order, with a parameter or an output that is no number."""
+    """The first layer, in forward order, with a parameter or an output that is no number.
+
+    The batch is run once more, layer by layer: inner blobs are not kept while a net trains.
+    """
+    net.recycling = None
     for i, layer in enumerate(net.layers):
         for j, blob in enumerate(layer.blobs):
             if not np.isfinite(blob.data).all():
                 return f'layer "{layer.name}" ({layer.type}), parameter {j}'
+        if net.bottom_ids[i]:
+            net.forward(i, i)
         for t in net.top_ids[i]:
             if not np.isfinite(net.blobs[t].data).all():
                 return f'layer "{layer.name}" ({layer.type}), top "{net.blob_names[t]}"'

@@ -18,12 +18,16 @@ def read_model(
     path: str, phase: str, level: int = 0, stages: Sequence[str] = (), fake: bool = False
 ) -> Net:
     """Read and build a net; with ``fake``, on batches made up for it."""
-    log.info("caffe.cpp:275", "Use CPU.")
+    engine = engines.current()
+    if engine.device is None:
+        log.info("caffe.cpp:275", "Use CPU.")
+    else:
+        log.info("caffe.cpp:267", "Use GPU with device ID %d", engine.device)
     file = read_net(path)
     file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
     if fake:
         file.net.CopyFrom(fake_data(file.net))
-    return Net(file, Context(engine=engines.current()))
+    return Net(file, Context(engine=engine))
 
 
 def dry_net(file: NetFile, state: NetState) -> tuple[Net, PcdError | None]:

@@ -9,19 +9,25 @@ from types import FrameType, TracebackType
 from pycaffe_dist.solver import Action
 
 EFFECTS = {"stop": Action.STOP, "snapshot": Action.SNAPSHOT, "none": Action.NONE}
+INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
+TERMINATED = 143  # and for one ended by SIGTERM
 
 
 class Signals:
-    """While active, SIGINT, SIGHUP and SIGTERM ask for an action instead of ending the process.
+    """While active, signals ask for an action instead of ending the process.
 
-    A second SIGINT ends it at once.  The handlers that were there come back at the end.
+    SIGINT, SIGHUP and SIGTERM are Caffe's; SIGUSR1 asks for a snapshot and SIGUSR2 for a stop,
+    because mpirun hands these on without killing.  A second SIGINT ends the process at once.  The
+    handlers that were there come back at the end.
     """
 
     def __init__(self, sigint: str = "stop", sighup: str = "snapshot") -> None:
         self.effects = {
             signal.SIGHUP: EFFECTS[sighup],
+            signal.SIGUSR1: Action.SNAPSHOT,
             signal.SIGINT: EFFECTS[sigint],
             signal.SIGTERM: Action.STOP,
+            signal.SIGUSR2: Action.STOP,
         }
         self._pending: dict[signal.Signals, bool] = {}
         self._before: dict[signal.Signals, object] = {}
@@ -41,7 +47,7 @@ class Signals:
     def _note(self, number: int, frame: FrameType | None) -> None:
         which = signal.Signals(number)
         if which is signal.SIGINT and self.received is signal.SIGINT:
-            os._exit(130)
+            os._exit(INTERRUPTED)
         self._pending[which] = True
         if self.effects[which] is Action.STOP:
             self.received = which

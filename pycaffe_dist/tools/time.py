@@ -67,9 +67,9 @@ def time_model(net: Net, iterations: int) -> Times:
     for iteration in range(iterations):
         begin = time.perf_counter()
         for i in range(count):
-            forward[i] += _seconds(lambda i=i: net.forward(i, i))  # type: ignore[misc]
+            forward[i] += _seconds(net, lambda i=i: net.forward(i, i))  # type: ignore[misc]
         for i in reversed(range(count)):
-            backward[i] += _seconds(lambda i=i: _backward(net, i))  # type: ignore[misc]
+            backward[i] += _seconds(net, lambda i=i: _backward(net, i))  # type: ignore[misc]
         spent = time.perf_counter() - begin
         whole += spent
         text = "Iteration: %d forward-backward time: %g ms."
@@ -87,8 +87,8 @@ def time_model(net: Net, iterations: int) -> Times:
             )
             for i, layer in enumerate(net.layers)
         ],
-        sum(_seconds(net.forward) for _ in range(iterations)) / iterations * 1e3,
-        sum(_seconds(net.backward) for _ in range(iterations)) / iterations * 1e3,
+        sum(_seconds(net, net.forward) for _ in range(iterations)) / iterations * 1e3,
+        sum(_seconds(net, net.backward) for _ in range(iterations)) / iterations * 1e3,
         (then - reorders) / iterations,
         (seconds_then - reorder_seconds) / iterations * 1e3,
     )
@@ -96,9 +96,10 @@ def time_model(net: Net, iterations: int) -> Times:
     return times
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def _seconds(net: Net, work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
+    net.context.engine.wait()
     return time.perf_counter() - begin
 
 

@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist import engines
 from pycaffe_dist.data import prefetch
-from pycaffe_dist.errors import MissingPartError, NetError
-from pycaffe_dist.events import Event, Snapshotted, Subscriber, Tested
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.events import Event, Snapshotted, Tested
 from pycaffe_dist.layer import Context
+from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.collectives import broadcast_object
+from pycaffe_dist.parallel.communicator import Communicator, run
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.parallel.trace import Recorder
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, read_solver, train_net
 from pycaffe_dist.proto.nets import test_nets as solver_test_nets
 from pycaffe_dist.proto.text import format_text
-from pycaffe_dist.report.caffe_lines import CaffeLines
-from pycaffe_dist.report.glog import GlogFormatter, log_to_stderr
+from pycaffe_dist.recycling import recycle
 from pycaffe_dist.report.info import as_json, gather
-from pycaffe_dist.report.metrics import MetricsFile
-from pycaffe_dist.report.progress import Progress
-from pycaffe_dist.report.tensorboard import TensorBoard
-from pycaffe_dist.sharing import share_activations
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.solvers import snapshots
+from pycaffe_dist.threads import set_threads
 from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
 from pycaffe_dist.tools.overrides import override_net, override_solver
-from pycaffe_dist.tools.signals import Signals
-
-TERMINATED = 143  # what a shell reports for a program ended by SIGTERM
+from pycaffe_dist.tools.signals import TERMINATED, Signals
+from pycaffe_dist.tools.train_reports import account, describe_cluster, logging_of, subscribers
 
 
 @dataclass
@@ -62,6 +63,10 @@ class TrainOptions:
     shuffle: bool = False
     bad_records: str = "stop"
     on_nan: str = "stop"
+    engine: str | None = None
+    device: int | None = None
+    threads: int | None = None
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     resume: str | None = None
     keep_last: int = 0
     keep_best: str = ""
@@ -73,36 +78,62 @@ class TrainOptions:
     command: str = ""
 
 
-def train(options: TrainOptions) -> int:
-    """Train; the exit code."""
+def train(options: TrainOptions, communicator: Communicator | None = None) -> int:
+    """Train, alone or as one of the ranks of a communicator; the exit code.
+
+    Rank 0 speaks for all: it alone logs, writes files, and tells whoever started the job.
+    """
+    ranks = communicator or SoloCommunicator()
+    first = ranks.rank == 0
     with ExitStack() as stack:
-        stack.enter_context(_logging(options))
-        log.info("caffe.cpp:197", "Use CPU.")
+        stack.enter_context(logging_of(options, ranks.rank))
         param = resolve(options)
+        engine = engine_of(options, param)
+        set_threads(options.threads)
+        if options.deterministic:
+            engine.fix_choices()
+        if options.run_dir and first:
+            _describe_run(options, param)
         prefetch.set_threads(options.data_threads)
         prefetch.set_bad_records(options.bad_records)
         prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
-        if param.snapshot or param.snapshot_after_train:
+        if first and (param.snapshot or param.snapshot_after_train):
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
-        resume = _resume_from(options, param)
+        resume = _resume_from(options, param) if first else None
+        resume = run(broadcast_object(ranks, resume))
         if resume:
             param.ClearField("weights")
-        solver = Solver(param, Context())
-        for net in solver.test_nets:
-            share_activations(net, solver.net)
-        solver.subscribers += _subscribers(options, solver, stack)
+        solver = Solver(param, Context(engine=engine, rank=ranks.rank, ranks=ranks.size))
+        recycle([solver.net, *solver.test_nets])
+        recorder = Recorder(ranks.rank, keep=bool(options.cluster.trace))
+        if ranks.size > 1:
+            settings = options.cluster
+            cluster = stack.enter_context(distribute(solver, settings, ranks, recorder=recorder))
+            describe_cluster(solver, cluster)
+        if recorder.keep:
+            recorder.watch(solver.net)
+        if first:
+            solver.subscribers += subscribers(options, solver, recorder, stack)
         LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
         if options.keep_last or options.keep_best:
-            solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best))
+            kept = options.keep_last if first else 0
+            solver.subscribers.append(Keeper(solver, kept, options.keep_best))
         signals = stack.enter_context(Signals(options.sigint_effect, options.sighup_effect))
         solver.requested_action = _with_deadline(signals, options.max_time)
         if resume:
             log.info("caffe.cpp:235", "Resuming from %s", resume)
             solver.restore(resume)
         log.info("caffe.cpp:239", "Starting Optimization")
+        recorder.zero()
         solver.solve()
+        reports = solver.ranks.gather(recorder.report(ranks.nodes.host(ranks.rank)))
+        if first:
+            account(options, solver, reports)
         log.info("caffe.cpp:250", "Optimization Done.")
-        return TERMINATED if signals.received is signal.SIGTERM else 0
+        early = solver.stopped_early
+    if first:
+        lifeline.say(lifeline.END, "early" if early else "done")
+    return TERMINATED if signals.received is signal.SIGTERM else 0
 
 
 # -- the solver's settings -------------------------------------------------------------------------
@@ -133,16 +164,29 @@ def resolve(options: TrainOptions) -> SolverParameter:
     param.train_state.level = options.level
     # As in Caffe the list has one, empty, stage when none is given.
     param.train_state.stage.extend(options.stage.split(","))
-    if param.HasField("solver_mode") and param.solver_mode == SolverParameter.GPU:
-        raise MissingPartError(
-            f"{options.solver}: solver_mode: GPU, but this version computes on the CPU only. "
-            "Use: --set solver_mode=CPU"
-        )
     if options.set_net or options.fake_data:
         _inline_nets(param, options)
-    if options.run_dir:
-        _describe_run(options, param)
     return param
+
+
+def engine_of(options: TrainOptions, param: SolverParameter) -> engines.Engine:
+    """Where to compute: as the flags say, or else as the solver's file does.
+
+    Raises:
+        MissingPartError: a GPU is asked for and missing.
+    """
+    device = options.device
+    if device is None and options.engine != "cupy":
+        on_gpu = param.HasField("solver_mode") and param.solver_mode == SolverParameter.GPU
+        device = param.device_id if on_gpu else None
+    elif device is None:
+        device = param.device_id
+    engine = engines.asked_for(options.engine, device)
+    if engine.device is None:
+        log.info("caffe.cpp:197", "Use CPU.")
+    else:
+        log.info("caffe.cpp:204", "Using GPUs %s", options.gpu or engine.device)
+    return engine
 
 
 def _inline_nets(param: SolverParameter, options: TrainOptions) -> None:
@@ -184,44 +228,7 @@ def _resume_from(options: TrainOptions, param: SolverParameter) -> str | None:
     return found.state if found else None
 
 
-# -- what the run says -----------------------------------------------------------------------------
-
-
-@contextmanager
-def _logging(options: TrainOptions) -> Iterator[None]:
-    level = logging.WARNING if options.quiet else logging.INFO
-    log_to_stderr(logging.DEBUG if options.verbose else level)
-    root = logging.getLogger("pycaffe_dist")
-    files = [options.log_file] if options.log_file else []
-    if options.run_dir:
-        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
-        files.append(str(Path(options.run_dir) / "train.log"))
-    mode = "a" if options.resume or options.snapshot else "w"
-    handlers = [logging.FileHandler(path, mode) for path in files]
-    for handler in handlers:
-        handler.setFormatter(GlogFormatter())
-        root.addHandler(handler)
-    try:
-        yield
-    finally:
-        for handler in handlers:
-            root.removeHandler(handler)
-            handler.close()
-
-
-def _subscribers(options: TrainOptions, solver: Solver, stack: ExitStack) -> list[Subscriber]:
-    batch = solver.net.blobs[0].shape[0] if solver.net.blobs and solver.net.blobs[0].shape else 1
-    found: list[Subscriber] = [CaffeLines()]
-    if options.dry_run is None:
-        prefix = solver.param.snapshot_prefix
-        name = f"{options.run_dir}/metrics.jsonl" if options.run_dir else f"{prefix}.metrics.jsonl"
-        found.append(stack.enter_context(MetricsFile(name, batch * solver.param.iter_size)))
-    found.append(stack.enter_context(Progress(sys.stderr, batch * solver.param.iter_size)))
-    for report in filter(None, options.report.split(",")):
-        if report != "tensorboard":
-            raise NetError(f"--report {report}: there is only tensorboard")
-        found.append(TensorBoard(options.run_dir or f"{solver.param.snapshot_prefix}.tensorboard"))
-    return found
+# -- how long, and what stays ----------------------------------------------------------------------
 
 
 def _with_deadline(signals: Signals, max_time: str | None) -> Callable[[], Action]:

@@ -165,7 +165,7 @@ def test_fine_tuning_and_its_refusals(folder):
         (("max_iter: 20", "max_iter: 20 gamm: 1"), [], 'no field "gamm"; did you mean "gamma"'),
         (('net: "net.prototxt"', 'net: "no.prototxt"'), [], "no.prototxt: cannot be read"),
         (("fixed", "fixd"), [], 'did you mean "fixed"'),
-        (("solver_mode: CPU", "solver_mode: GPU"), [], "computes on the CPU only"),
+        (("solver_mode: CPU", "solver_mode: GPU"), [], "a GPU was asked for"),
         (("base_lr", "base_lr"), ["-gpu", "0"], "a GPU was asked for"),
         (("base_lr", "base_lr"), ["--set", "base_l=1"], 'did you mean "base_lr"'),
         (("base_lr", "base_lr"), ["-snapshot", "none.solverstate"], "none.solverstate"),

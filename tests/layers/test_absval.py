@@ -13,7 +13,7 @@ def test_gradient_at_zero_is_zero():
     run = LayerRun(LayerCase('type: "AbsVal"', [np.array([-2.0, 0.0, 3.0])]))
     run.forward()
     run.backward([np.full(3, 5.0)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [-5, 0, 5])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [-5, 0, 5])
 
 
 def test_refuses_to_work_in_place():

@@ -103,18 +103,18 @@ def test_gradient_does_not_need_the_top():
     for run in plain, changed:
         run.forward()
         if run is changed:
-            run.top[0].data[...] = 99  # as layers in place behind it do
+            run.top[0].blob.data[...] = 99  # as layers in place behind it do
         run.backward([gy], [True])
-    np.testing.assert_array_equal(plain.bottom[0].diff, changed.bottom[0].diff)
+    np.testing.assert_array_equal(plain.bottom[0].blob.diff, changed.bottom[0].blob.diff)
 
 
 @pytest.mark.parametrize("phase", ["TRAIN", "TEST"])
 def test_gradient_is_written_even_when_nobody_asks(phase):
     run = LayerRun(LayerCase(layer(), [(4, 3)], phase=phase))
     run.forward()
-    run.bottom[0].diff[...] = 7
+    run.bottom[0].blob.diff[...] = 7
     run.backward([np.random.default_rng(0).standard_normal((4, 3))], [False])
-    assert (run.bottom[0].diff != 7).all()
+    assert (run.bottom[0].blob.diff != 7).all()
 
 
 def test_a_large_mean_costs_no_precision():
@@ -131,7 +131,7 @@ def test_other_batch_sizes_later():
         run.bottom[0].reshape(n, 3, 2)
         np.testing.assert_allclose(run.forward()[0], normalised(run.inputs[0]))
         run.backward([run.inputs[0]], [True])
-        assert abs(run.bottom[0].diff).max() < 1e-4  # along x, only eps lets y change
+        assert abs(run.bottom[0].blob.diff).max() < 1e-4  # along x, only eps lets y change
 
 
 @pytest.mark.parametrize("given", ["", "param { lr_mult: 0 }", "param { lr_mult: 0 } " * 3])

@@ -30,7 +30,7 @@ def test_no_items():
     run = LayerRun(LayerCase(LAYER, [(3, 2), np.empty(0)]))
     assert run.forward()[0].shape == (0, 2)
     run.backward([np.empty((0, 2))], [True, False])
-    assert (run.bottom[0].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 0).all()
 
 
 @pytest.mark.parametrize("index", [-1, -0.5, 5, np.nan])

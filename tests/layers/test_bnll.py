@@ -13,11 +13,11 @@ def test_far_from_zero():
     y = run.forward()[0]
     np.testing.assert_allclose(y, [0, np.exp(-30), 30, 60, 1000], rtol=1e-6)
     run.backward([np.full(5, 3.0)], [True])
-    np.testing.assert_allclose(run.bottom[0].diff, [0, 3 * np.exp(-30), 3, 3, 3], rtol=1e-6)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, [0, 3 * np.exp(-30), 3, 3, 3], rtol=1e-6)
 
 
 def test_in_place_takes_the_top_for_the_bottom():
     run = LayerRun(LayerCase('type: "BNLL"', [(2, 3)]), in_place=True)
     y = run.forward()[0]
     run.backward([np.ones((2, 3))], [True])
-    np.testing.assert_allclose(run.bottom[0].diff, 1 / (1 + np.exp(-y)))
+    np.testing.assert_allclose(run.bottom[0].blob.diff, 1 / (1 + np.exp(-y)))

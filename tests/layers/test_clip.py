@@ -17,7 +17,7 @@ def test_gradient_passes_at_both_ends():
     run = LayerRun(LayerCase(LAYER, [x]))
     run.forward()
     run.backward([np.full(5, 3.0)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [0, 3, 3, 3, 0])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [0, 3, 3, 3, 0])
 
 
 def test_min_wins_over_a_smaller_max():
@@ -29,7 +29,7 @@ def test_in_place_everything_counts_as_inside():
     run = LayerRun(LayerCase(LAYER, [np.array([-3.0, 0.0, 3.0])]), in_place=True)
     np.testing.assert_array_equal(run.forward()[0], [-0.5, 0, 1])
     run.backward([np.full(3, 4.0)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [4, 4, 4])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [4, 4, 4])
 
 
 def test_both_ends_are_required():

@@ -33,8 +33,8 @@ def test_concat_gradient_of_one_bottom_only():
     run.bottom[0].blob.diff[...] = 7
     gradient = np.arange(10.0).reshape(2, 5)
     run.backward([gradient], [False, True])
-    assert (run.bottom[0].diff == 7).all()
-    np.testing.assert_array_equal(run.bottom[1].diff, gradient[:, 3:])
+    assert (run.bottom[0].blob.diff == 7).all()
+    np.testing.assert_array_equal(run.bottom[1].blob.diff, gradient[:, 3:])
 
 
 @pytest.mark.parametrize("layer", [CONCAT % "", SLICE % ""])

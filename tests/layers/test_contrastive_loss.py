@@ -42,15 +42,15 @@ def test_gradient_of_a_pair():
     run.backward([np.array(1.0)], [True, True, False])
     apart = -(1 - 0.5) / (0.5 + 1e-4)
     want = np.array([apart, 1, apart])[:, None] * a / 3
-    np.testing.assert_allclose(run.bottom[0].diff, want)
-    np.testing.assert_array_equal(run.bottom[1].diff, -run.bottom[0].diff)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, want)
+    np.testing.assert_array_equal(run.bottom[1].blob.diff, -run.bottom[0].blob.diff)
 
 
 def test_equal_vectors_have_no_direction():
     run = LayerRun(LayerCase(LAYER % "", [np.ones((2, 3)), np.ones((2, 3)), np.zeros(2)]))
     assert run.forward()[0] == 0.5
     run.backward([np.array(1.0)], [True, True, False])
-    assert (run.bottom[0].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 0).all()
 
 
 def test_force_backward_leaves_the_labels_alone():

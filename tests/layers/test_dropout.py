@@ -24,7 +24,7 @@ def test_keeps_its_share_and_scales_it(ratio):
     np.testing.assert_allclose(y[kept], 3 / (1 - ratio), rtol=1e-6)
     assert abs(kept.mean() - (1 - ratio)) < 1.96 * np.sqrt(ratio * (1 - ratio) / n)
     run.backward([np.full(n, 5.0)], [True])
-    np.testing.assert_allclose(run.bottom[0].diff, np.where(kept, 5 / (1 - ratio), 0), rtol=1e-6)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, np.where(kept, 5 / (1 - ratio), 0), rtol=1e-6)
 
 
 def test_ratio_is_half_by_default():
@@ -43,7 +43,7 @@ def test_every_forward_draws_anew():
     assert (first[0] != first[1]).any()
     np.testing.assert_array_equal(run.forward()[0], first)  # seeded again
     run.layer.run_forward(run.bottom, run.top)
-    assert (run.top[0].data != first).any()
+    assert (run.top[0].blob.data != first).any()
 
 
 def test_passes_everything_in_test_phase():
@@ -51,7 +51,7 @@ def test_passes_everything_in_test_phase():
     np.testing.assert_array_equal(run.forward()[0], run.inputs[0])
     gy = np.arange(12.0).reshape(3, 4)
     run.backward([gy], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, gy)
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, gy)
     assert run.layer.flops(run.bottom, run.top) == 0
 
 

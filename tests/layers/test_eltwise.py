@@ -71,13 +71,13 @@ def test_product_with_zeros():
     stable = LayerRun(LayerCase(LAYER % "operation: PROD", inputs))
     stable.forward()
     stable.backward([np.ones(3)], [True] * 3)
-    np.testing.assert_array_equal(stable.bottom[0].diff, [12, 0, 0])
-    np.testing.assert_array_equal(stable.bottom[2].diff, [0, 0, 0])
+    np.testing.assert_array_equal(stable.bottom[0].blob.diff, [12, 0, 0])
+    np.testing.assert_array_equal(stable.bottom[2].blob.diff, [0, 0, 0])
     plain = LayerRun(LayerCase(LAYER % "operation: PROD stable_prod_grad: false", inputs))
     plain.forward()
     with np.errstate(invalid="ignore"):
         plain.backward([np.ones(3)], [True] * 3)
-    np.testing.assert_array_equal(plain.bottom[0].diff, [np.nan, 0, np.nan])
+    np.testing.assert_array_equal(plain.bottom[0].blob.diff, [np.nan, 0, np.nan])
 
 
 @pytest.mark.parametrize(

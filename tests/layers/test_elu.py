@@ -30,7 +30,7 @@ def test_gradient_at_zero_is_alpha():
     run = LayerRun(LayerCase('type: "ELU" elu_param { alpha: 0.25 }', [np.zeros(1)]))
     run.forward()
     run.backward([np.full(1, 8.0)], [True])
-    assert run.bottom[0].diff[0] == 2
+    assert run.bottom[0].blob.diff[0] == 2
 
 
 def test_does_not_overflow():

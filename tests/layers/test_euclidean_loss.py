@@ -29,8 +29,8 @@ def test_a_gradient_for_either_bottom():
         run.forward()
         run.backward([np.array(6.0)], flags)
         gradient = [[-9], [12]]
-        np.testing.assert_array_equal(run.bottom[0].diff, np.multiply(gradient, flags[0]))
-        np.testing.assert_array_equal(run.bottom[1].diff, np.multiply(gradient, -flags[1]))
+        np.testing.assert_array_equal(run.bottom[0].blob.diff, np.multiply(gradient, flags[0]))
+        np.testing.assert_array_equal(run.bottom[1].blob.diff, np.multiply(gradient, -flags[1]))
 
 
 def test_force_backward_reaches_both():

@@ -67,7 +67,7 @@ def test_beyond_the_domain_no_warning():
     run = LayerRun(LayerCase('type: "Log"', [np.array([0.0, -1.0])]), np.float32)
     np.testing.assert_array_equal(run.forward()[0], [-np.inf, np.nan])
     run.backward([np.ones(2)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [np.inf, -1])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [np.inf, -1])
 
 
 def test_log_in_place_squares_its_slope():
@@ -75,7 +75,7 @@ def test_log_in_place_squares_its_slope():
     y = run.forward()[0]
     np.testing.assert_allclose(y, np.log([2.0, 6.0]))
     run.backward([np.full(2, 7.0)], [True])
-    np.testing.assert_allclose(run.bottom[0].diff, (2 / (2 * y)) ** 2)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, (2 / (2 * y)) ** 2)
 
 
 @pytest.mark.parametrize("kind", ["Exp", "Log"])

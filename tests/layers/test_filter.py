@@ -28,7 +28,7 @@ def test_nothing_picked():
     assert run.forward()[0].shape == (0, 3)
     run.bottom[0].blob.diff[...] = 7
     run.backward([np.empty((0, 3))], [True, False])
-    assert (run.bottom[0].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 0).all()
 
 
 def test_the_shape_before_the_first_forward_is_the_whole_batch():

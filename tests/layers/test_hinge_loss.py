@@ -35,7 +35,7 @@ def test_values_and_gradient(settings, power, shape, tail):
 def test_forward_leaves_the_margins_in_the_diff():
     run = LayerRun(LayerCase(LAYER % "", [(5, 5), LABELS]))
     run.forward()
-    np.testing.assert_allclose(run.bottom[0].diff, margins(run.inputs[0], LABELS))
+    np.testing.assert_allclose(run.bottom[0].blob.diff, margins(run.inputs[0], LABELS))
 
 
 def test_labels_are_one_for_each_item():

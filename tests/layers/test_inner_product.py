@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
+from pycaffe_dist.testing import LayerCase, LayerRun, as_host, check_layer
 
 FILLERS = 'weight_filler { type: "gaussian" } bias_filler { type: "gaussian" }'
 
@@ -39,4 +39,4 @@ def test_factors_make_the_gradient():
     run.forward()
     run.backward([np.ones((3, 4))], [True])
     a, b = run.layer.factors(run.top, run.bottom)
-    np.testing.assert_allclose(a.T @ b, run.layer.blobs[0].diff)
+    np.testing.assert_allclose(as_host(a.T @ b), run.layer.blobs[0].diff)

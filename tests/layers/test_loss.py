@@ -8,7 +8,7 @@ from pycaffe_dist.layers.loss import class_numbers, places
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
-from pycaffe_dist.testing import LayerCase, LayerRun
+from pycaffe_dist.testing import LayerCase, LayerRun, as_host
 
 LABELS = np.array([2.0, 0, 1])
 LOSSES = {
@@ -34,29 +34,29 @@ def test_weight(name, weight):
     plain.forward()
     weighted.load()
     total = weighted.layer.run_forward(weighted.bottom, weighted.top)
-    loss = float(plain.top[0].data)
+    loss = float(plain.top[0].blob.data)
     assert plain.top[0].shape == ()
     assert loss != 0
-    np.testing.assert_allclose(weighted.top[0].data, loss)
-    np.testing.assert_allclose(total, np.float32(weight) * loss)
+    np.testing.assert_allclose(weighted.top[0].blob.data, loss)
+    np.testing.assert_allclose(float(total), np.float32(weight) * loss)
     flags = [i == 0 for i in range(len(plain.bottom))]
     plain.layer.backward(plain.top, flags, plain.bottom)
     weighted.layer.backward(weighted.top, flags, weighted.bottom)
-    gradient = plain.bottom[0].diff
+    gradient = plain.bottom[0].blob.diff
     assert (gradient != 0).any()
-    np.testing.assert_allclose(weighted.bottom[0].diff, np.float32(weight) * gradient)
+    np.testing.assert_allclose(weighted.bottom[0].blob.diff, np.float32(weight) * gradient)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_weight_is_what_the_diff_holds(name):
     run = make(name)
     run.forward()
-    assert run.top[0].diff == 1
+    assert run.top[0].blob.diff == 1
     run.backward([np.array(1.0)], [i == 0 for i in range(len(run.bottom))])
-    once = run.bottom[0].diff.copy()
+    once = run.bottom[0].blob.diff.copy()
     run.forward()
     run.backward([np.array(-4.0)], [i == 0 for i in range(len(run.bottom))])
-    np.testing.assert_allclose(run.bottom[0].diff, -4 * once)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, -4 * once)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -66,7 +66,7 @@ def test_float32_is_close_to_float64(name):
         run.forward()
         run.backward([np.array(1.0)], [i == 0 for i in range(len(run.bottom))])
     for part in ("data", "diff"):
-        a, b = (getattr(run.top[0] if part == "data" else run.bottom[0], part) for run in runs)
+        a, b = (getattr((run.top if part == "data" else run.bottom)[0].blob, part) for run in runs)
         assert a.dtype == np.float32
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
@@ -141,12 +141,13 @@ def test_class_numbers():
     layer = make("SoftmaxWithLoss").layer
     blob = Blob((2, 1, 3), np.float32)
     blob.data[...] = [[[0, 2.9, -0.9]], [[255, 1, 255.5]]]
-    numbers, counted = class_numbers(layer, View(blob), (2, 3, 3), 255)
-    np.testing.assert_array_equal(numbers, [[0, 2, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(counted, [[True] * 3, [False, True, False]])
+    view = View(blob, layer.context.home)
+    numbers, counted = class_numbers(layer, view, (2, 3, 3), 255)
+    np.testing.assert_array_equal(as_host(numbers), [[0, 2, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(as_host(counted), [[True] * 3, [False, True, False]])
     message = r"label 255 at \(1, 0, 0\) is none of the 3 classes \(0 to 2\), nor ignore_label -1"
     with pytest.raises(NetError, match=message):
-        class_numbers(layer, View(blob), (2, 3, 3), -1)
+        class_numbers(layer, view, (2, 3, 3), -1)
 
 
 def test_a_dry_net_takes_no_memory(monkeypatch):

@@ -29,7 +29,7 @@ def test_least_probability():
     np.testing.assert_allclose(run.forward()[0], -np.log(1e-20) / 2, rtol=1e-6)
     run.bottom[0].blob.diff[...] = 7  # to be overwritten
     run.backward([np.array(1.0)], [True, False])
-    np.testing.assert_allclose(run.bottom[0].diff, [[-0.5e20, 0], [-0.5, 0]], rtol=1e-6)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, [[-0.5e20, 0], [-0.5, 0]], rtol=1e-6)
 
 
 def test_certainty_is_no_loss():

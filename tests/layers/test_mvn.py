@@ -43,7 +43,7 @@ def test_eps_is_outside_of_the_root_and_not_in_the_slope():
     run.backward([gy], [True])
     means = (gy.mean((2, 3), keepdims=True), (gy * y).mean((2, 3), keepdims=True))
     want = (gy - means[0] - y * means[1]) / (x.std((2, 3), keepdims=True) + 0.5)
-    np.testing.assert_allclose(run.bottom[0].diff, want)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, want)
 
 
 def test_the_top_has_four_axes():
@@ -56,9 +56,9 @@ def test_the_top_has_four_axes():
 def test_gradient_is_written_even_when_nobody_asks():
     run = LayerRun(LayerCase(layer(), [(2, 3, 4)]))
     run.forward()
-    run.bottom[0].diff[...] = 7
+    run.bottom[0].blob.diff[...] = 7
     run.backward([np.random.default_rng(0).standard_normal((2, 3, 4, 1))], [False])
-    assert (run.bottom[0].diff != 7).all()
+    assert (run.bottom[0].blob.diff != 7).all()
 
 
 def test_refuses_five_axes():

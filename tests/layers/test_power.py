@@ -56,7 +56,7 @@ def test_the_quotient_is_nan_where_the_base_is_zero(power, shift, at):
     run = LayerRun(LayerCase(layer(power, 1, shift), [np.array([at, 1.0])]))
     assert run.forward()[0][0] == 0
     run.backward([np.ones(2)], [True])
-    gradient = run.bottom[0].diff
+    gradient = run.bottom[0].blob.diff
     assert np.isnan(gradient[0])
     np.testing.assert_allclose(gradient[1], power * (1 + shift) ** (power - 1))
 
@@ -65,14 +65,14 @@ def test_squares_have_a_gradient_everywhere():
     run = LayerRun(LayerCase(layer(2, 3, 1), [np.array([-1 / 3, 0.0])]))
     run.forward()
     run.backward([np.ones(2)], [True])
-    np.testing.assert_allclose(run.bottom[0].diff, [0, 6], atol=1e-15)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, [0, 6], atol=1e-15)
 
 
 def test_power_zero_of_zero_is_one_and_has_no_gradient():
     run = LayerRun(LayerCase(layer(0, 1, 0), [np.zeros(2)]))
     np.testing.assert_array_equal(run.forward()[0], [1, 1])
     run.backward([np.full(2, np.inf)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [0, 0])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [0, 0])
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_in_place_the_slope_is_squared(power, slope):
     y = run.forward()[0]
     np.testing.assert_array_equal(y, np.array([2.0, 6.0]) ** power)
     run.backward([np.full(2, 7.0)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, slope(y) ** 2)
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, slope(y) ** 2)

@@ -38,7 +38,7 @@ def test_gradient_at_zero_is_the_slope():
     run = LayerRun(LayerCase('type: "PReLU"', [np.zeros((1, 1))]))
     run.forward()
     run.backward([np.full((1, 1), 8.0)], [True])
-    assert run.bottom[0].diff[0, 0] == 2
+    assert run.bottom[0].blob.diff[0, 0] == 2
 
 
 def test_frozen_slopes_get_no_gradient():

@@ -37,7 +37,7 @@ def test_sign_of_zero():
     run = LayerRun(LayerCase(LAYER % "operation: ASUM", [np.array([-2.0, 0, 3])]))
     run.forward()
     run.backward([np.array(5.0)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [-5, 0, 5])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [-5, 0, 5])
 
 
 def test_the_mean_follows_the_shape():

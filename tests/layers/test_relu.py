@@ -23,4 +23,4 @@ def test_gradient_at_zero_is_the_slope(slope):
     run = LayerRun(case)
     run.forward()
     run.backward([np.full(1, 8.0)], [True])
-    assert run.bottom[0].diff[0] == 8 * slope
+    assert run.bottom[0].blob.diff[0] == 8 * slope

@@ -97,10 +97,10 @@ def test_gradient_of_a_parameter_is_overwritten(settings, bottom, overwritten, i
 
 def test_gradient_of_a_bottom_is_overwritten():
     run = LayerRun(LayerCase(layer(""), [SHAPE, (3,)]))
-    run.bottom[1].diff[...] = 100
+    run.bottom[1].blob.diff[...] = 100
     run.forward()
     run.backward([np.ones(SHAPE)], [False, True])
-    np.testing.assert_allclose(run.bottom[1].diff, run.inputs[0].sum((0, 2, 3)))
+    np.testing.assert_allclose(run.bottom[1].blob.diff, run.inputs[0].sum((0, 2, 3)))
 
 
 def test_one_gradient_without_the_others():

@@ -35,4 +35,4 @@ def test_far_from_zero(kind, limits):
     run = LayerRun(LayerCase(f'type: "{kind}"', [np.array([-1e4, 1e4])]), np.float32)
     np.testing.assert_array_equal(run.forward()[0], np.array(limits, np.float32))
     run.backward([np.ones(2)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [0, kind == "Swish"])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [0, kind == "Swish"])

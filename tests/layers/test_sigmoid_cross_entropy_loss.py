@@ -61,7 +61,7 @@ def test_all_ignored():
     )
     assert run.forward()[0] == 0
     run.backward([np.array(1.0)], [True, False])
-    assert (run.bottom[0].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 0).all()
 
 
 def test_large_inputs():
@@ -69,4 +69,4 @@ def test_large_inputs():
     run = LayerRun(LayerCase(LAYER % "", [x, np.array([[1.0, 0, 0, 1]])]), np.float32)
     assert run.forward()[0] == 2e4
     run.backward([np.array(1.0)], [True, False])
-    np.testing.assert_array_equal(run.bottom[0].diff, [[0, 0, 1, -1]])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [[0, 0, 1, -1]])

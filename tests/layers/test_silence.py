@@ -10,8 +10,8 @@ def test_gradients_are_zero_where_wanted():
     for view in run.bottom:
         view.blob.diff[...] = 7
     run.backward([], [False, True])
-    assert (run.bottom[0].diff == 7).all()
-    assert (run.bottom[1].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 7).all()
+    assert (run.bottom[1].blob.diff == 0).all()
 
 
 def test_no_tops():

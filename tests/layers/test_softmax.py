@@ -40,7 +40,7 @@ def test_propagate_down_is_ignored():
     run.forward()
     run.bottom[0].blob.diff[...] = 7
     run.backward([np.eye(3, 5)], [False])
-    assert (run.bottom[0].diff != 7).all()
+    assert (run.bottom[0].blob.diff != 7).all()
 
 
 def test_large_scores():

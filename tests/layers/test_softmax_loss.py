@@ -88,7 +88,7 @@ def test_ignored_positions_have_no_gradient():
     run = LayerRun(LayerCase(layer, [(2, 3, 2), labels]))
     run.forward()
     run.backward([np.array(1.0)], [True, False])
-    np.testing.assert_array_equal((run.bottom[0].diff != 0).all(axis=1), labels != 255)
+    np.testing.assert_array_equal((run.bottom[0].blob.diff != 0).all(axis=1), labels != 255)
 
 
 def test_all_ignored():
@@ -98,7 +98,7 @@ def test_all_ignored():
     assert loss == 0
     assert not np.signbit(loss)
     run.backward([np.array(1.0)], [True, False])
-    assert (run.bottom[0].diff == 0).all()
+    assert (run.bottom[0].blob.diff == 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -126,7 +126,7 @@ def test_probabilities_as_second_top(weights):
     y.data[...] = [1, 0, 3]
     weight = 2 if weights else 1
     want = by_hand(x.data, y.data, n=3)
-    np.testing.assert_allclose(net.forward(), weight * want, rtol=1e-6)
+    np.testing.assert_allclose(float(net.forward()), weight * want, rtol=1e-6)
     np.testing.assert_allclose(loss.data, want, rtol=1e-6)
     e = np.exp(x.data)
     p = e / e.sum(axis=1, keepdims=True)

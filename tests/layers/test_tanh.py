@@ -11,4 +11,4 @@ def test_far_from_zero():
     run = LayerRun(LayerCase('type: "TanH"', [np.array([-1e4, 1e4])]), np.float32)
     np.testing.assert_array_equal(run.forward()[0], [-1, 1])
     run.backward([np.ones(2)], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, [0, 0])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, [0, 0])

@@ -1,9 +1,10 @@
 import subprocess
 import sys
+import time
 
 import pytest
 
-from pycaffe_dist.parallel.launcher import VARIABLES, rank_and_size
+from pycaffe_dist.parallel.launcher import LOCAL, VARIABLES, launched, local_rank, rank_and_size
 
 
 @pytest.mark.parametrize(("rank", "size"), VARIABLES)
@@ -17,11 +18,39 @@ def test_variables_of_the_launchers(monkeypatch, rank, size):
     assert rank_and_size() == (2, 4)
 
 
-def test_training_on_several_ranks_is_refused_by_name(tmp_path, monkeypatch):
+def test_local_ranks(monkeypatch):
+    for name in (*LOCAL, *(name for pair in VARIABLES for name in pair)):
+        monkeypatch.delenv(name, raising=False)
+    assert (local_rank(), launched()) == (0, False)
+    monkeypatch.setenv("PMI_RANK", "5")
+    monkeypatch.setenv("PMI_SIZE", "8")
+    assert (local_rank(), launched()) == (5, True)
+    monkeypatch.setenv("MPI_LOCALRANKID", "1")
+    assert local_rank() == 1
+
+
+def test_an_mpirun_of_another_mpi_is_found_out(tmp_path, monkeypatch):
+    pytest.importorskip("mpi4py")
+    # What such an mpirun leaves: its own variables, of which the library knows nothing.
     rank, size = VARIABLES[0]
     monkeypatch.setenv(rank, "0")
     monkeypatch.setenv(size, "2")
     command = [sys.executable, "-m", "pycaffe_dist", "train", "-solver", "none.prototxt"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert run.returncode == 1
-    assert "2 ranks were started" in run.stderr
+    assert "mpirun started 2 ranks, but the MPI library of mpi4py knows of 1" in run.stderr
+
+
+def test_a_child_does_not_outlive_its_parent():
+    child = "from pycaffe_dist.parallel.launcher import die_with_parent as d; import time;"
+    child += "d(); print('ready', flush=True); time.sleep(60)"
+    parent = f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {child!r}]);"
+    parent += "p.wait()"
+    process = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.kill()
+    process.wait(10)
+    begin = time.monotonic()
+    assert process.stdout.read() == ""  # ends when the last who holds it is gone
+    assert time.monotonic() - begin < 20
+    process.stdout.close()

@@ -679,7 +679,7 @@ def test_the_gradient_of_a_net_is_that_of_its_loss():
             kept, losses = target.data[index], []
             for step in (1e-5, -1e-5):
                 target.data[index] = kept + step
-                losses.append(net.forward())
+                losses.append(float(net.forward()))
             target.data[index] = kept
             numeric = (losses[0] - losses[1]) / 2e-5
             assert target.diff[index] == pytest.approx(numeric, abs=1e-6), (name, index)
@@ -776,7 +776,7 @@ def test_a_loss_weight_scales_loss_and_gradients(weight):
         )
         randomize(net, "data")
         blob(net, "label").data[...] = [0, 2, 1, 1]
-        loss = net.forward()
+        loss = float(net.forward())
         net.backward()
         diffs = [blob(net, name).diff for name in ("data", "ip")]
         diffs += [p.blob.diff for p in net.params.learnable]
@@ -825,7 +825,7 @@ def test_two_losses_add_up():
             f"b: InnerProduct ip -> b | loss_weight: {two}",
         )
         randomize(net, "data")
-        loss = net.forward()
+        loss = float(net.forward())
         net.backward()
         return loss, layer_of(net, "ip").blobs[0].diff
 
@@ -1042,6 +1042,7 @@ def test_layers_are_filled_in_the_order_of_the_file():
             np.testing.assert_array_equal(a.data, b.data)
 
 
+@pytest.mark.host
 def test_everything_lives_at_home_by_default():
     net = build(*CHAIN)
     net.forward()

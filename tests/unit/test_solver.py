@@ -63,7 +63,7 @@ def test_no_test_before_the_first_iteration_if_so_wished(make):
 def test_smoothed_loss_is_the_mean_of_a_window(make):
     solver = make("average_loss: 2 display: 1")
     losses = []
-    solver.on_gradients_ready.append(lambda: losses.append(solver.last_loss))
+    solver.on_gradients_ready.append(lambda: losses.append(float(solver.last_loss)))
     solver.step(4)
     shown = [x.loss for x in solver.told if isinstance(x, e.Displayed)]
     expected = [losses[0]] + [(a + b) / 2 for a, b in pairwise(losses)]

@@ -200,7 +200,7 @@ def test_runs_are_repeatable_and_follow_the_seed():
 
 def test_random_layers_draw_the_same_every_time(broken):
     def forward(self, bottom, top):
-        self.mask = generator().binomial(1, 0.5, bottom[0].shape)
+        self.mask = self.xp.asarray(generator().binomial(1, 0.5, bottom[0].shape))
         top[0].data[...] = bottom[0].data * self.mask
 
     def backward(self, top, propagate_down, bottom):
@@ -221,7 +221,7 @@ def test_given_inputs_and_parameters_are_used():
     np.testing.assert_array_equal(run.forward()[0], [[13], [22]])
     assert run.forward()[0].dtype == np.float64
     run.backward([np.ones((2, 1))], [True])
-    np.testing.assert_array_equal(run.bottom[0].diff, np.ones((2, 3)))
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, np.ones((2, 3)))
     np.testing.assert_array_equal(run.layer.blobs[0].diff, [[3, 5, 7]])
 
 

@@ -68,6 +68,11 @@ class OneDnn(Engine):
 
         return find(net)
 
+    def fix_choices(self) -> None:
+        from pycaffe_dist.engines.onednn.settings import CHOICES
+
+        CHOICES.measuring = False
+
     def converting(self) -> tuple[int, float]:
         from pycaffe_dist.engines.onednn.primitives import METER
 

@@ -17,8 +17,9 @@ from pycaffe_dist.engines.onednn.normalisation import (
     SHIFT,
     Normalisation,
     channel_dims,
+    normalisation,
 )
-from pycaffe_dist.engines.onednn.primitives import Layout, plain
+from pycaffe_dist.engines.onednn.primitives import Layout
 from pycaffe_dist.layers import batch_norm as generic
 from pycaffe_dist.memory import Array, Value, aligned
 
@@ -30,6 +31,8 @@ class BatchNorm(Accelerated, generic.BatchNorm):
     __doc__ = generic.BatchNorm.__doc__
 
     def prepare(self, bottom: Views, top: Views) -> None:
+        if self.ranks > 1:
+            raise OneDnnError("its statistics are those of several ranks")
         self._dims = channel_dims(bottom[0].shape)
         self._made: dict[tuple[Layout, int, bool], Normalisation] = {}
         self._input = Kept()
@@ -98,9 +101,5 @@ class BatchNorm(Accelerated, generic.BatchNorm):
         if key not in self._made:
             flags = FLAGS[operands] | RELU * relu | GLOBAL * self.use_global_stats
             training = self.needs_backward or not self.use_global_stats
-            try:
-                made = Normalisation(layout, self.eps, flags, training)
-            except OneDnnError:
-                made = Normalisation(plain(self._dims), self.eps, flags, training)
-            self._made[key] = made
+            self._made[key] = normalisation(layout, self.eps, flags, training)
         return self._made[key]

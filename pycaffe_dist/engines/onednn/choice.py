@@ -35,7 +35,7 @@ class Candidate(Generic[T]):
 
 
 class Choices:
-    """What was found fastest, by case."""
+    """What was found fastest, by case; the first candidate always, while it is not ``measuring``."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -47,12 +47,14 @@ class Choices:
 
     def pick(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
         """The fastest candidate for a case, built.  Those that oneDNN refuses are left out."""
+        if not self.measuring or len(candidates) == 1:
+            return _first(candidates)
         self._load()
         known = self._found.get(case)
         for candidate in candidates:
             if candidate.name == known:
                 return candidate.build()
-        if len(candidates) == 1 or not self.measuring or self.spent > BUDGET:
+        if self.spent > BUDGET:
             return _first(candidates)
         return self._measure(case, candidates)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import pairwise
 
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.accelerated import Accelerated, layout_of
 from pycaffe_dist.engines.onednn.arithmetic import copy
-from pycaffe_dist.engines.onednn.library import F32, MOST_AXES, Arg, OneDnnError
+from pycaffe_dist.engines.onednn.blocks import resized
+from pycaffe_dist.engines.onednn.library import MOST_AXES, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.primitives import (
     Call,
     Dims,
@@ -19,23 +18,9 @@ from pycaffe_dist.engines.onednn.primitives import (
     dims_array,
     plain,
     runtime,
-    strided,
 )
 from pycaffe_dist.layers import concat as generic
 from pycaffe_dist.memory import Array, Value
-
-# Names of layouts that are blocked by channels alone, by the number of axes and the block.
-BLOCKED = {
-    (3, 4): 60,
-    (4, 4): 84,
-    (5, 4): 128,
-    (3, 8): 69,
-    (4, 8): 102,
-    (5, 8): 142,
-    (3, 16): 56,
-    (4, 16): 78,
-    (5, 16): 121,
-}
 
 
 class Arrangement:
@@ -132,39 +117,6 @@ class Slice(Pieces, generic.Slice):
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if propagate_down[0]:
             self.join([y.diff_value for y in top], bottom[0].diff_value)
-
-
-@cache
-def resized(layout: Layout, dims: Dims, axis: int) -> Layout | None:
-    """The layout of the same kind for a tensor that is longer or shorter along an axis.
-
-    None if there is no such, or if it would cut blocks.
-    """
-    if layout.is_plain:
-        return plain(dims)
-    block = layout.block(axis)
-    if dims[axis] % block or layout.dims[axis] % block:
-        return None
-    return _of_kind(layout, dims) if _of_kind(layout, layout.dims) is layout else None
-
-
-def _of_kind(layout: Layout, dims: Dims) -> Layout | None:
-    """Blocked by channels, or channels last."""
-    lib, axes = runtime().lib, len(dims)
-    if not layout.blocks:
-        last = (0, *range(2, axes), 1)
-        strides = [1] * axes
-        for axis, inner in reversed(list(pairwise(last))):
-            strides[axis] = strides[inner] * dims[inner]
-        return strided(dims, tuple(strides)) if axes > 2 else None
-    name = BLOCKED.get((axes, layout.block(1)))
-    if name is None:
-        return None
-    md = lib.create("memory_desc_create_with_tag", axes, dims_array(dims), F32, name)
-    try:
-        return Layout.of(md)
-    finally:
-        lib.memory_desc_destroy(md)
 
 
 def part(whole: Layout, dims: Dims) -> Layout:

@@ -4,6 +4,8 @@ A chain is a layer and those behind it that change its top in place, so that all
 when the chain has run.  Its work is done where the net reaches its end: forward at the turn of its
 last layer, when the parameters of all have arrived, backward at that same layer's turn.  In passes
 that end within it, or that somebody watches layer by layer, each layer works alone.
+
+Where inner blobs are given back, so that nobody can look at them, a BatchNorm need not be in place.
 """
 
 from __future__ import annotations
@@ -113,14 +115,17 @@ class Rectified(Chain):
 
 
 class Normalised(Chain):
-    """BatchNorm, a Scale or none, a ReLU or none: one normalisation."""
+    """BatchNorm, a Scale or none, a ReLU or none: one normalisation.
 
-    def __init__(self, links: list[Link]) -> None:
+    Its backward pass leaves the top's gradient as it is, where one by one the layers would bring
+    it down to the BatchNorm.
+    """
+
+    def __init__(self, links: list[Link], backward_fused: bool) -> None:
         super().__init__(links)
         self._scales = [link for link in links if isinstance(link.layer, Scale)]
         self._relu = isinstance(links[-1].layer, ReLU)
-        # Else the top's gradient would have to be that of the Scale's bottom at the end.
-        self.backward_fused = links[0].bottom[0].blob is links[0].top[0].blob
+        self.backward_fused = backward_fused
 
     def run_forward(self) -> None:
         x, y = self.links[0].bottom[0].data_value, self.links[-1].top[0].data_value
@@ -240,26 +245,39 @@ def find(net: Any) -> Chains:
     for link in links:
         if isinstance(link.layer, Accelerated):
             link.layer.needs_backward = net.layer_need_backward[link.index]
+            link.layer.chain = None
     chains: list[Chain] = []
     for link in links:
         if isinstance(link.layer, Accelerated) and link.layer.chain is None:
-            chain = _begin(net, link, list(_in_place_behind(link, links)))
+            chain = _begin(net, link, list(_behind(link, links, _hidden(net))))
             if chain is not None:
                 chains.append(chain)
     return Chains(chains)
 
 
-def _in_place_behind(link: Link, links: list[Link]) -> Iterator[Link]:
-    """The layers that change this one's only top in place, in their order."""
+def _hidden(net: Any) -> bool:
+    """Whether inner blobs are given back when they are done with."""
+    return net.recycling is not None
+
+
+def _behind(link: Link, links: list[Link], hidden: bool) -> Iterator[Link]:
+    """The layers that change this one's only top, in their order."""
     if len(link.top) != 1:
         return
     blob = link.top[0].blob
     for other in links[link.index + 1 :]:
         if any(view.blob is blob for view in other.bottom):
             single = len(other.bottom) == len(other.top) == 1
-            if not (single and other.top[0].blob is blob and isinstance(other.layer, Accelerated)):
+            if not single or not isinstance(other.layer, Accelerated):
+                return
+            if not _in_place(other) and not (hidden and isinstance(other.layer, BatchNorm)):
                 return
             yield other
+            blob = other.top[0].blob
+
+
+def _in_place(link: Link) -> bool:
+    return link.bottom[0].blob is link.top[0].blob
 
 
 def _begin(net: Any, link: Link, behind: list[Link]) -> Chain | None:
@@ -270,9 +288,10 @@ def _begin(net: Any, link: Link, behind: list[Link]) -> Chain | None:
         tail = [x for x in tail if not (isinstance(x.layer, ReLU) and x.layer.slope)]
         if not tail or not _same_needs(net, [link, *tail]):
             return None
-        in_place = link.bottom[0].blob is link.top[0].blob
-        trains = net.phase != TEST and layer.needs_backward
-        return Normalised([link, *tail]) if in_place or not trains else None
+        backward_fused = _in_place(link) or _hidden(net)
+        if not backward_fused and net.phase != TEST and layer.needs_backward:
+            return None
+        return Normalised([link, *tail], backward_fused)
     if isinstance(layer, Convolution) and len(link.bottom) == 1 and net.phase == TEST:
         norms = _take(behind, BatchNorm)
         if norms and norms[0].layer.use_global_stats:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.blocks import blocked
 from pycaffe_dist.engines.onednn.library import BACKWARD, INFERENCE, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.primitives import Dims, Layout, Primitive, plain
 from pycaffe_dist.memory import Array, aligned
@@ -33,6 +34,7 @@ class Normalisation:
         self.scaled, self.shifted = bool(flags & SCALE), bool(flags & SHIFT)
         kind = TRAINING if training else INFERENCE
         self._forward = _primitive("forward", kind, [layout] * 2, eps, flags)
+        self.is_fast = "jit" in self._forward.implementation
         c = plain((layout.dims[1],))
         operands = [(Arg.SCALE, c)] * self.scaled + [(Arg.SHIFT, c)] * self.shifted
         size = self._forward.size_of(library.WORKSPACE)
@@ -66,6 +68,21 @@ class Normalisation:
         """Write gx, which may be the room of gy, and ``gradients``."""
         scale = operands[: self.scaled]
         self._run_back(x, *statistics, *scale, *self._workspace, gy, gx, *self.gradients)
+
+
+def normalisation(layout: Layout, eps: float, flags: int, training: bool) -> Normalisation:
+    """In the layout of x; in blocks if that is slow, though x must be brought there."""
+    slow = None
+    for place in (layout, blocked(layout.dims, 16), blocked(layout.dims, 8)):
+        if place is not None:
+            try:
+                made = Normalisation(place, eps, flags, training)
+            except OneDnnError:
+                continue
+            if made.is_fast:
+                return made
+            slow = slow or made
+    return slow or Normalisation(plain(layout.dims), eps, flags, training)
 
 
 def _primitive(

@@ -16,8 +16,9 @@ from pycaffe_dist.engines.onednn.normalisation import (
     SHIFT,
     Normalisation,
     channel_dims,
+    normalisation,
 )
-from pycaffe_dist.engines.onednn.primitives import Layout, plain
+from pycaffe_dist.engines.onednn.primitives import Layout
 from pycaffe_dist.layers import bias as generic_bias
 from pycaffe_dist.layers import scale as generic_scale
 from pycaffe_dist.memory import Array, Value, aligned
@@ -96,11 +97,7 @@ class PerChannel(Accelerated):
 
     def _normalisation(self, layout: Layout) -> Normalisation:
         if layout not in self._made:
-            try:
-                made = Normalisation(layout, EPS, self.flags, True)
-            except OneDnnError:
-                made = Normalisation(plain(self._dims), EPS, self.flags, True)
-            self._made[layout] = made
+            self._made[layout] = normalisation(layout, EPS, self.flags, True)
         return self._made[layout]
 
 

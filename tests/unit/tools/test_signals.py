@@ -25,3 +25,13 @@ def test_no_effect():
         os.kill(os.getpid(), signal.SIGINT)
         assert signals.requested() is Action.NONE
         assert signals.received is None
+
+
+def test_signals_that_mpirun_hands_on():
+    with Signals("none", "none") as signals:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert signals.requested() is Action.SNAPSHOT
+        assert signals.received is None
+        os.kill(os.getpid(), signal.SIGUSR2)
+        assert signals.requested() is Action.STOP
+        assert signals.received is signal.SIGUSR2

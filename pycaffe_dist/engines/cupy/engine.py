@@ -1,0 +1,194 @@
+"""CupyEngine: one device, its two streams, its kernels and the layers that launch them."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pycaffe_dist.engines.base import Engine
+from pycaffe_dist.engines.cupy import backend, devices, updates
+from pycaffe_dist.engines.cupy.home import DeviceHome
+from pycaffe_dist.engines.cupy.launch import Launcher
+from pycaffe_dist.engines.cupy.layers import LAYERS
+from pycaffe_dist.engines.cupy.scalar import Places, Scalar
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.optional import install_command
+
+if TYPE_CHECKING:
+    from pycaffe_dist.blob import Blob
+    from pycaffe_dist.engines.cupy.launch import OnDevice
+    from pycaffe_dist.memory import Value
+
+_engines: dict[tuple[str, int], CupyEngine] = {}
+_here = threading.local()  # .engine: whose device and stream are this thread's
+
+
+@dataclass
+class Check:
+    """Numbers looked at on the device; ``bad`` is how many there are from the first bad one on."""
+
+    layer: OnDevice
+    values: Any
+    bad: Any
+    message: Callable[[float, int], str]
+
+
+class CupyEngine(Engine):
+    """Computes on one GPU.
+
+    Attributes:
+        device: its number.
+        launch: launches a kernel by its name.
+    """
+
+    name = "cupy"
+    layers = LAYERS
+
+    def __init__(self, xp: Any, device: int) -> None:
+        self.xp = xp
+        self.device: int = device
+        xp.cuda.Device(device).use()
+        self.home: DeviceHome = DeviceHome(xp, self.enter, self.tell_what_is_wrong)
+        self.launch = Launcher(xp, self.enter)
+        self._cublas = importlib.import_module(f"{xp.__name__}.cublas")
+        self._ones: dict[str, Any] = {}
+        self._checks: dict[int, Check] = {}
+        self.places = Places(xp)
+        self._spare: dict[tuple[str, str], Any] = {}
+
+    def enter(self) -> None:
+        """Make the device and its compute stream those of this thread, if they are not."""
+        if getattr(_here, "engine", None) is not self:
+            self.xp.cuda.Device(self.device).use()
+            self.home.compute.use()
+            _here.engine = self
+
+    def try_out(self) -> None:
+        """Compile, launch and multiply once: what is missing shows now, and not in mid-training."""
+        one = self.one(np.dtype(np.float32))
+        self.launch("fill", one.dtype, 1, 1, one)
+        self.add_product(one.reshape(1, 1, 1), one.reshape(1, 1, 1), self.xp.zeros((1, 1, 1), "f4"))
+        self.wait()
+
+    def wait(self) -> None:
+        self.home.compute.synchronize()
+
+    def pointer(self, value: Value) -> int:
+        return int(value.write(self.home).data.ptr)
+
+    @property
+    def device_name(self) -> str:
+        return str(devices.properties(self.device)["name"])
+
+    def spare(self, name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+        """Work space for one use, until the next: what the largest user needs."""
+        count = math.prod(shape)
+        room = self._spare.get((name, dtype.char))
+        if room is None or room.size < count:
+            room = self._spare[name, dtype.char] = self.xp.empty(max(1, count), dtype)
+        return room[:count].reshape(shape)
+
+    # -- numbers that stay on the device -----------------------------------------------------
+
+    def dot(self, a: Any, b: Any) -> Scalar:
+        return Scalar(self, self.xp.vdot(a, b))
+
+    def one(self, dtype: np.dtype[Any]) -> Any:
+        """An array of one 1."""
+        if dtype.char not in self._ones:
+            self._ones[dtype.char] = self.xp.asarray(np.ones(1, dtype))
+        return self._ones[dtype.char]
+
+    # -- products ----------------------------------------------------------------------------
+
+    def add_product(self, a: Any, b: Any, out: Any) -> None:
+        """Out += a b, for each of several matrices."""
+        for i in range(len(out)):
+            self._cublas.gemm("N", "N", a[i], b[i], out=out[i], alpha=1.0, beta=1.0)
+
+    # -- checks ------------------------------------------------------------------------------
+
+    def check_numbers(
+        self,
+        layer: OnDevice,
+        values: Any,
+        limit: int,
+        message: Callable[[float, int], str],
+        has_ignore: int = 0,
+        ignore: int = 0,
+    ) -> None:
+        """Look on the device whether ``values`` are numbers from 0 to below ``limit``.
+
+        What is wrong is told when somebody next reads a result: until then nobody waits.
+        """
+        bad = layer.kept("bad", (1,), np.int32)
+        layer.launch("check_labels", values.size, limit, has_ignore, ignore, values, bad)
+        self._checks[id(layer)] = Check(layer, values, bad, message)
+
+    def tell_what_is_wrong(self) -> None:
+        """Raise what a check has found.
+
+        Raises:
+            NetError: of the layer that asked for the check.
+        """
+        while self._checks:
+            _, check = self._checks.popitem()
+            left = int(check.bad[0])
+            if left:
+                check.bad.fill(0)
+                at = check.values.size - left
+                value = float(check.values.reshape(-1)[at])
+                raise check.layer.error(check.message(value, at))
+
+    # -- the solver's update -----------------------------------------------------------------
+
+    def update(
+        self,
+        param: Any,
+        history: Sequence[Blob],
+        rule: Any,
+        rate: float,
+        share: float,
+        decay: float,
+        l1: bool,
+    ) -> bool:
+        return updates.update(self, param, history, rule, rate, share, decay, l1)
+
+    def clip(self, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
+        return updates.clip(self, params, limit)
+
+
+def create(device: int = 0) -> CupyEngine:
+    """The engine of a device; always the same one, so that values of several nets have one home.
+
+    Raises:
+        MissingPartError: CuPy, the driver or the device is missing.
+    """
+    xp = backend.cupy()
+    count = backend.device_count(xp)
+    if not 0 <= device < count:
+        raise MissingPartError(
+            f"GPU {device} was asked for, but this machine has {count}, numbered from 0. "
+            "`pcd device_query -gpu all` lists them."
+        )
+    key = (xp.__name__, device)
+    if key not in _engines:
+        try:
+            engine = CupyEngine(xp, device)
+            engine.enter()
+            engine.try_out()
+        except Exception as e:  # of CuPy's many kinds: a library or a header that is not found
+            reason = str(e).split("\n")[0]
+            raise MissingPartError(
+                f"GPU {device} was asked for, but CuPy does not compute on it ({reason}). "
+                f"Its libraries come with: {install_command('gpu')}"
+            ) from e
+        _engines[key] = engine
+    _engines[key].enter()
+    return _engines[key]

@@ -1,0 +1,107 @@
+"""The home of values on a GPU.
+
+Two streams: one computes, one copies.  What comes from the host goes through pinned memory, so that
+the host goes on while it is copied, and lands beside its room, so that the copy need not wait for
+the kernels that still read the room; the compute stream moves it in when it gets there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.memory import Array, Home
+
+PIECE = 64 << 20  # bytes that are copied at a time
+MOST_ON_THE_WAY = 512 << 20  # bytes of pinned memory in use: then the host waits for the oldest
+
+
+@dataclass
+class Crossing:
+    """A copy under way: what must stay until the room has it."""
+
+    arrived: Any  # event
+    nbytes: int
+    pinned: Any
+    landing: Any
+
+
+class DeviceHome:
+    """Flat arrays of ``xp`` on one device.
+
+    Attributes:
+        compute: the stream of all kernels; current in the thread that made the engine.
+        copy: the stream of copies from the host.
+
+    Args:
+        enter: makes the compute stream that of this thread.
+        before_reading: called before the host gets a value; where late errors are told.
+    """
+
+    def __init__(
+        self, xp: Any, enter: Callable[[], object], before_reading: Callable[[], object]
+    ) -> None:
+        self.xp, self.enter, self.before_reading = xp, enter, before_reading
+        self.compute = xp.cuda.Stream(non_blocking=True)
+        self.copy = xp.cuda.Stream(non_blocking=True)
+        self._crossings: deque[Crossing] = deque()
+
+    def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
+        self.enter()
+        return self.xp.zeros(count, dtype)
+
+    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+        return count * dtype.itemsize
+
+    def clear(self, room: Any) -> None:
+        self.enter()
+        room.fill(0)
+
+    def load(self, host: Array, room: Any) -> None:
+        self.enter()
+        if host.nbytes <= PIECE:
+            self._cross(host, room)
+            return
+        step = PIECE // host.itemsize
+        for begin in range(0, len(host), step):
+            self._cross(host[begin : begin + step], room[begin : begin + step])
+
+    def _cross(self, host: Array, room: Any) -> None:
+        self._let_go(host.nbytes)
+        pinned = self._pinned(host.size, host.dtype)
+        pinned[...] = host
+        with self.copy:
+            landing = self.xp.empty(host.size, host.dtype)
+            landing.set(pinned, stream=self.copy)
+            landed = self.copy.record()
+        self.compute.wait_event(landed)
+        room[...] = landing
+        self._crossings.append(Crossing(self.compute.record(), host.nbytes, pinned, landing))
+
+    def _let_go(self, needed: int) -> None:
+        """Give back the memory of copies that are done."""
+        while self._crossings and self._crossings[0].arrived.done:
+            self._crossings.popleft()
+        while sum(c.nbytes for c in self._crossings) + needed > MOST_ON_THE_WAY and self._crossings:
+            self._crossings.popleft().arrived.synchronize()
+
+    def store(self, room: Any, host: Array) -> None:
+        self.enter()
+        self.before_reading()
+        pinned = self._pinned(host.size, host.dtype)
+        room.get(stream=self.compute, out=pinned)
+        host[...] = pinned
+
+    def fetch(self, source: Home, there: Any, room: Any) -> bool:
+        return False
+
+    def _pinned(self, count: int, dtype: np.dtype[Any]) -> Array:
+        memory = self.xp.cuda.alloc_pinned_memory(max(1, count * dtype.itemsize))
+        return np.frombuffer(memory, dtype, count)
+
+    def __repr__(self) -> str:
+        return "DEVICE"

@@ -1,0 +1,109 @@
+"""Kernels: compiled once, launched by name; and what the layers that launch them have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pycaffe_dist.engines.cupy import kernels
+from pycaffe_dist.layer import Layer
+from pycaffe_dist.rng import draw
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.cupy.engine import CupyEngine
+
+BLOCKS = 512  # that a sum is spread over, if there is enough to add: they fill any device
+LEAST = 1024  # values that are worth a block
+MOST_SPLITS = 64
+
+
+class Launcher:
+    """The kernels of one device.  CuPy keeps what it compiled on disk, too."""
+
+    def __init__(self, xp: Any, enter: Callable[[], object]) -> None:
+        self.xp, self.enter = xp, enter
+        self._modules: dict[tuple[str, str], Any] = {}
+        self._functions: dict[tuple[str, str], Any] = {}
+
+    def __call__(self, name: str, dtype: np.dtype[Any], n: int, *args: Any) -> None:
+        """Launch a kernel for n elements, or rows, of number type ``dtype``."""
+        if n == 0:
+            return
+        self.enter()
+        function = self._functions.get((name, dtype.char))
+        kernel = kernels.KERNELS[name]
+        if function is None:
+            function = self._module(kernel.file, dtype).get_function(name)
+            self._functions[name, dtype.char] = function
+        blocks, threads = kernel.launch_size(n)
+        function((blocks,), (threads,), kernel.arguments((n, *args), dtype))
+
+    def _module(self, file: str, dtype: np.dtype[Any]) -> Any:
+        key = (file, dtype.char)
+        if key not in self._modules:
+            code, options = kernels.source(file), kernels.options(dtype)
+            self._modules[key] = self.xp.RawModule(code=code, options=options)
+        return self._modules[key]
+
+
+class OnDevice(Layer):
+    """A layer with kernels; mixed in before the generic layer that it is faster than."""
+
+    @property
+    def engine(self) -> CupyEngine:
+        return self.context.engine  # type: ignore[return-value]
+
+    def launch(self, name: str, n: int, *args: Any) -> None:
+        self.engine.launch(name, self.dtype, n, *args)
+
+    def kept(self, name: str, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
+        """An array of the layer's own, which keeps its values between forward and backward."""
+        rooms: dict[str, Any] = self.__dict__.setdefault("_kept", {})
+        count = math.prod(shape)
+        room = rooms.get(name)
+        if room is None or room.size < count:
+            room = rooms[name] = self.xp.zeros(max(1, count), dtype or self.dtype)
+        return room[:count].reshape(shape)
+
+    def spare(self, name: str, shape: Sequence[int]) -> Any:
+        """Work space until the layer returns, which all layers share."""
+        return self.engine.spare(name, shape, self.dtype)
+
+    def constants(self, values: Sequence[int]) -> Any:
+        """Integers on the device, brought there once."""
+        known: dict[tuple[int, ...], Any] = self.__dict__.setdefault("_constants", {})
+        key = tuple(values)
+        if key not in known:
+            known[key] = self.xp.asarray(np.array(key, np.int32))
+        return known[key]
+
+    def sums(
+        self,
+        kind: str,
+        shape: tuple[int, int, int],
+        *arrays: Any,
+        out: Any,
+        scale: float = 1,
+        keep: float = 0,
+    ) -> None:
+        """Out ← keep·out + scale·Σ over (outer, ·, inner), for each channel, in two stages."""
+        outer, channels, inner = shape
+        splits = split(outer * inner, channels)
+        partial = self.spare("partial", (channels * splits,))
+        self.launch(kind, channels * splits, splits, outer, channels, inner, *arrays, partial)
+        self.launch("finish_sums", channels, splits, scale, keep, partial, out)
+
+
+def split(values: int, channels: int) -> int:
+    """How many blocks share the sum of a channel."""
+    wanted = -(-BLOCKS // max(1, channels))
+    return max(1, min(MOST_SPLITS, wanted, values // LEAST))
+
+
+def seed() -> int:
+    """64 random bits of the process's generator, with which a kernel draws its own numbers."""
+    return draw() << 32 | draw()

@@ -1,0 +1,57 @@
+"""The layer types that have kernels.  All others run as they are, with CuPy for NumPy."""
+
+from __future__ import annotations
+
+from pycaffe_dist.engines.cupy import combine, data, losses, neurons, normalise, products, recurrent
+from pycaffe_dist.engines.cupy import windows as seen
+from pycaffe_dist.layer import Layer
+
+LAYERS: dict[str, type[Layer]] = {
+    "AbsVal": neurons.DeviceAbsVal,
+    "Accuracy": losses.DeviceAccuracy,
+    "ArgMax": combine.DeviceArgMax,
+    "BNLL": neurons.DeviceBNLL,
+    "BatchNorm": normalise.DeviceBatchNorm,
+    "BatchReindex": combine.DeviceBatchReindex,
+    "Bias": combine.DeviceBias,
+    "Clip": neurons.DeviceClip,
+    "Concat": combine.DeviceConcat,
+    "ContrastiveLoss": losses.DeviceContrastiveLoss,
+    "Convolution": seen.DeviceConvolution,
+    "Crop": combine.DeviceCrop,
+    "Data": data.DeviceData,
+    "Deconvolution": seen.DeviceDeconvolution,
+    "Dropout": neurons.DeviceDropout,
+    "ELU": neurons.DeviceELU,
+    "Eltwise": combine.DeviceEltwise,
+    "Embed": products.DeviceEmbed,
+    "EuclideanLoss": losses.DeviceEuclideanLoss,
+    "Exp": neurons.DeviceExp,
+    "HingeLoss": losses.DeviceHingeLoss,
+    "Im2col": seen.DeviceIm2col,
+    "ImageData": data.DeviceImageData,
+    "InfogainLoss": losses.DeviceInfogainLoss,
+    "InnerProduct": products.DeviceInnerProduct,
+    "LRN": normalise.DeviceLRN,
+    "LSTM": recurrent.DeviceLSTM,
+    "LSTMUnit": recurrent.DeviceLSTMUnit,
+    "Log": neurons.DeviceLog,
+    "MVN": normalise.DeviceMVN,
+    "MultinomialLogisticLoss": losses.DeviceMultinomialLogisticLoss,
+    "PReLU": neurons.DevicePReLU,
+    "Pooling": seen.DevicePooling,
+    "Power": neurons.DevicePower,
+    "ReLU": neurons.DeviceReLU,
+    "Reduction": combine.DeviceReduction,
+    "Scale": combine.DeviceScale,
+    "Sigmoid": neurons.DeviceSigmoid,
+    "SigmoidCrossEntropyLoss": losses.DeviceSigmoidCrossEntropyLoss,
+    "Slice": combine.DeviceSlice,
+    "Softmax": normalise.DeviceSoftmax,
+    "SoftmaxWithLoss": losses.DeviceSoftmaxWithLoss,
+    "Split": combine.DeviceSplit,
+    "Swish": neurons.DeviceSwish,
+    "TanH": neurons.DeviceTanH,
+    "Threshold": neurons.DeviceThreshold,
+    "Tile": combine.DeviceTile,
+}

@@ -1,0 +1,67 @@
+"""Solver updates on the device: one kernel a rule, and the norm for clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pycaffe_dist.engines.cupy.launch import split
+from pycaffe_dist.engines.cupy.scalar import Scalar
+
+if TYPE_CHECKING:
+    from pycaffe_dist.blob import Blob
+    from pycaffe_dist.engines.cupy.engine import CupyEngine
+
+# By rule: the kernel, and its settings between the rate and the share.
+RULES: dict[str, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
+    "SGD": ("sgd_update", lambda r: (r.momentum,)),
+    "Nesterov": ("nesterov_update", lambda r: (r.momentum,)),
+    "AdaGrad": ("adagrad_update", lambda r: (r.delta,)),
+    "RMSProp": ("rmsprop_update", lambda r: (r.delta, r.decay, 1 - r.decay)),
+    "AdaDelta": ("adadelta_update", lambda r: (r.delta, r.momentum, 1 - r.momentum)),
+    "Adam": (
+        "adam_update",
+        lambda r: (r.delta, r.momentum, 1 - r.momentum, r.momentum2, 1 - r.momentum2),
+    ),
+}
+
+
+def update(
+    engine: CupyEngine,
+    param: Any,
+    history: Sequence[Blob],
+    rule: Any,
+    rate: float,
+    share: float,
+    decay: float,
+    l1: bool,
+) -> bool:
+    """Normalise, regularise, the rule and the subtraction; False for a rule without a kernel."""
+    if rule.type not in RULES:
+        return False
+    kernel, settings = RULES[rule.type]
+    blob = param.blob
+    if rule.type == "Adam":
+        rate *= rule.correction
+    values = [blob.data_value, blob.diff_value, *(h.data_value for h in history)]
+    rooms = [value.write(engine.home) for value in values]
+    numbers = rate * param.lr_mult, *settings(rule), share, decay, l1
+    engine.launch(kernel, blob.dtype, blob.count, *numbers, engine.one(blob.dtype), *rooms)
+    return True
+
+
+def clip(engine: CupyEngine, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
+    """Scale all gradients so that their norm is at most ``limit``; the norm, and the scale."""
+    dtype = params[0].blob.dtype
+    total, scale, norm = (engine.spare(name, (1,), dtype) for name in ("total", "scale", "norm"))
+    total.fill(0)
+    rooms = [(p.blob.diff_value.write(engine.home), p.blob.count) for p in params]
+    for g, count in rooms:
+        splits = split(count, 1)
+        partial = engine.spare("partial", (splits,), dtype)
+        engine.launch("channel_dots", dtype, splits, splits, 1, 1, count, g, g, partial)
+        engine.launch("finish_sums", dtype, 1, splits, 1, 1, partial, total)
+    engine.launch("clip_scale", dtype, 1, limit, total, scale, norm)
+    for g, count in rooms:
+        engine.launch("scale_by", dtype, count, 1, scale, g, g)
+    return Scalar(engine, norm), Scalar(engine, scale)

@@ -1,0 +1,205 @@
+"""Layers that look through windows: Convolution, Deconvolution, Im2col, Pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.engines.cupy.launch import OnDevice, seed
+from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
+from pycaffe_dist.layers.im2col import Im2col
+from pycaffe_dist.layers.pooling import Drawn, Expected, Maximum, Mean, Pooling
+from pycaffe_dist.layers.windows import Windows, pieces
+
+WORKSPACE = 256 << 20  # bytes of columns that are made at a time
+
+
+class Columns(OnDevice):
+    """im2col and col2im, of two axes or any number of them."""
+
+    def to_columns(self, windows: Windows, x: Any, columns: Any, steps: tuple[int, int]) -> None:
+        """From x, (N, C, *image), to columns; ``steps``: from image to image, from row to row."""
+        n = x.shape[0] * x.shape[1] * prod(windows.out)
+        self._launch("im2col", windows, n, x.shape[1], steps, x, columns)
+
+    def from_columns(self, windows: Windows, columns: Any, x: Any, steps: tuple[int, int]) -> None:
+        """Fill x with the sum, for each pixel, over the windows that see it."""
+        self._launch("col2im", windows, x.size, x.shape[1], steps, columns, x)
+
+    def _launch(
+        self, name: str, w: Windows, n: int, channels: int, steps: tuple[int, int], a: Any, b: Any
+    ) -> None:
+        if len(w.image) == 2:
+            sizes = (*w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
+            self.launch(name, n, channels, *sizes, *steps, a, b)
+        else:
+            sizes = (*w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
+            geometry = self.constants(sizes)
+            self.launch(f"{name}_nd", n, len(w.image), geometry, channels, *steps, a, b)
+
+
+class DeviceIm2col(Columns, Im2col):
+    def forward(self, bottom: Views, top: Views) -> None:
+        x = bottom[0].data.reshape(self._pixels(bottom))
+        self.to_columns(self.windows, x, top[0].data, self._steps(x))
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        gx = bottom[0].diff.reshape(self._pixels(bottom))
+        self.from_columns(self.windows, top[0].diff, gx, self._steps(gx))
+
+    def _steps(self, x: Any) -> tuple[int, int]:
+        out = prod(self.windows.out)
+        return x.shape[1] * prod(self.windows.kernel) * out, out
+
+
+class DeviceBaseConvolution(Columns, BaseConvolution):
+    """Columns of many images side by side, (C·Πkernel, images, Πout), and one GEMM for them all.
+
+    1 × 1 windows need no columns: there is a product for each image, in one call of cuBLAS.
+    """
+
+    def gather(self, image: Any, out: Any, bias: Any = None) -> None:
+        weights = self._by_group(self.params[0].data)
+        image, out = self._as_image(image), self._as_out(out)
+        for images in self._chunks():
+            x, y = image[images], out[images]
+            if self.windows.identity:
+                self.xp.matmul(weights, self._each(x), out=self._each(y))
+                continue
+            product = self._side_by_side("product", y, fill=False)
+            self.xp.matmul(weights, self._columns_of(x), out=self._matrices(product))
+            self._back(product, y)
+        self._add_bias(out, bias)
+
+    def spread(self, out: Any, image: Any, bias: Any = None) -> None:
+        weights = self._by_group(self.params[0].data).swapaxes(1, 2)
+        image, out = self._as_image(image), self._as_out(out)
+        for images in self._chunks():
+            x, y = image[images], out[images]
+            if self.windows.identity:
+                self.xp.matmul(weights, self._each(y), out=self._each(x))
+                continue
+            columns = self._column_room(x)
+            factor = self._matrices(self._side_by_side("product", y))
+            self.xp.matmul(weights, factor, out=self._matrices(columns))
+            self.from_columns(self.windows, columns, x, self._steps(x))
+        self._add_bias(image, bias)
+
+    def add_weight_gradient(self, image: Any, out: Any) -> None:
+        total = self._by_group(self.params[0].diff)
+        image, out = self._as_image(image), self._as_out(out)
+        for images in self._chunks():
+            x, y = image[images], out[images]
+            if self.windows.identity:
+                columns = self._matrices(self._side_by_side("columns", x))
+            else:
+                columns = self._columns_of(x)
+            factor = self._matrices(self._side_by_side("product", y))
+            self.engine.add_product(factor, columns.swapaxes(1, 2), total)
+
+    def add_bias_gradient(self, top_diff: Any) -> None:
+        shape = self.images, self.outputs, prod(top_diff.shape[self.axis + 1 :])
+        self.sums("channel_sums", shape, top_diff, out=self.params[1].diff, keep=1)
+
+    def _add_bias(self, y: Any, bias: Any) -> None:
+        if bias is not None:
+            self.launch("bias_forward", y.size, y.shape[1], prod(y.shape[2:]), y, bias, y)
+
+    # -- columns -----------------------------------------------------------------------------
+
+    def _chunks(self) -> Iterator[slice]:
+        """Images whose columns fit the work space together."""
+        if self.windows.identity:
+            return pieces(self.images, max(1, self.images))
+        values = self._column_values() * prod(self.windows.out)
+        return pieces(self.images, WORKSPACE // (values * self.dtype.itemsize))
+
+    def _column_room(self, x: Any) -> Any:
+        return self.spare("columns", (self._column_values(), len(x), prod(self.windows.out)))
+
+    def _columns_of(self, x: Any) -> Any:
+        columns = self._column_room(x)
+        self.to_columns(self.windows, x, columns, self._steps(x))
+        return self._matrices(columns)
+
+    def _steps(self, x: Any) -> tuple[int, int]:
+        out = prod(self.windows.out)
+        return out, len(x) * out
+
+    # -- images one by one, and side by side -------------------------------------------------
+
+    def _each(self, x: Any) -> Any:
+        """(N, C, …) as (N, group, C/group, pixels): a matrix for each image and group."""
+        return x.reshape(len(x), self.group, x.shape[1] // self.group, prod(x.shape[2:]))
+
+    def _matrices(self, x: Any) -> Any:
+        """(C, N, pixels) as (group, C/group, N·pixels)."""
+        return x.reshape(self.group, len(x) // self.group, x.shape[1] * x.shape[2])
+
+    def _side_by_side(self, name: str, x: Any, fill: bool = True) -> Any:
+        """(N, C, …) as (C, N, pixels): the array itself if it is one image."""
+        count, channels, pixels = len(x), x.shape[1], prod(x.shape[2:])
+        if count == 1:
+            return x.reshape(channels, 1, pixels)
+        room = self.spare(name, (channels, count, pixels))
+        if fill:
+            self.launch("swap_axes", x.size, count, channels, pixels, x, room)
+        return room
+
+    def _back(self, room: Any, x: Any) -> None:
+        """From side by side to one by one."""
+        if len(x) > 1:
+            channels, count, pixels = room.shape
+            self.launch("swap_axes", x.size, channels, count, pixels, room, x)
+
+
+class DeviceConvolution(DeviceBaseConvolution, Convolution):
+    pass
+
+
+class DeviceDeconvolution(DeviceBaseConvolution, Deconvolution):
+    pass
+
+
+class DevicePooling(OnDevice, Pooling):
+    def forward(self, bottom: Views, top: Views) -> None:
+        x, y = bottom[0].data, top[0].data
+        sizes = self._sizes()
+        if isinstance(self.method, Maximum):
+            mask = self._mask(y.shape)
+            self.launch("max_pool_forward", y.size, *sizes, x, y, mask)
+            for view in top[1:]:
+                self.launch("cast_int", y.size, mask, view.data)
+        elif isinstance(self.method, Mean):
+            self.launch("ave_pool_forward", y.size, *sizes, x, y)
+        elif isinstance(self.method, Drawn):
+            part = self.spare("uniform", y.shape)
+            self.launch("uniform", y.size, seed(), 0, 0, part)
+            mask = self._mask(y.shape)
+            self.launch("stochastic_pool_forward", y.size, *sizes, part, x, y, mask)
+        else:
+            self.launch("stochastic_pool_test", y.size, *sizes, x, y)
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if not propagate_down[0]:
+            return
+        gy, gx = top[0].diff, bottom[0].diff
+        if isinstance(self.method, Mean):
+            self.launch("ave_pool_backward", gx.size, *self._sizes(), gy, gx)
+        elif isinstance(self.method, Expected):
+            super().backward(top, propagate_down, bottom)
+        else:
+            mask = self._mask(gy.shape)
+            self.launch("choice_pool_backward", gx.size, *self._sizes(), gy, mask, gx)
+
+    def _mask(self, shape: tuple[int, ...]) -> Any:
+        """Where in its channel each window's choice is."""
+        return self.kept("mask", shape, np.int32)
+
+    def _sizes(self) -> tuple[int, ...]:
+        w = self.windows
+        return (*w.image, *w.kernel, *w.pad, *w.stride, *w.out)

@@ -1,0 +1,57 @@
+"""BatchNorm on several ranks: running statistics merged when somebody looks, or exact all along.
+
+By default every rank normalises by its own batch, as Caffe's GPUs do, and running statistics drift
+apart by chance.  They become their mean before tests and snapshots.  ``synchronise`` makes every
+pass use the statistics of all ranks' batches together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.layers.batch_norm import BatchNorm
+from pycaffe_dist.net import Net
+from pycaffe_dist.parallel.collectives import mean
+from pycaffe_dist.parallel.comm_thread import CommThread
+from pycaffe_dist.parallel.communicator import Steps
+from pycaffe_dist.parallel.streams import Port
+from pycaffe_dist.parallel.tags import STATISTICS
+
+
+def batch_norms(net: Net) -> list[BatchNorm]:
+    """The layers of a net that keep running statistics."""
+    found = [layer for layer in net.layers if isinstance(layer, BatchNorm)]
+    return [layer for layer in found if not layer.use_global_stats]
+
+
+def merge(layers: list[BatchNorm], port: Port) -> Steps[None]:
+    """Running statistics become their means over ranks."""
+    stored = [blob.data.reshape(-1) for layer in layers for blob in layer.blobs]
+    whole = np.concatenate(stored)
+    yield from mean(port, whole, STATISTICS)
+    at = 0
+    for part in stored:
+        part[...] = whole[at : at + part.size]
+        at += part.size
+
+
+def synchronise(layers: list[BatchNorm], thread: CommThread) -> None:
+    """Let the layers use the statistics of all ranks' batches."""
+    port = Port(thread.communicator)
+
+    def mean_over_ranks(values: Any) -> Any:
+        whole = np.array(values.get() if hasattr(values, "get") else values, np.float64)
+        thread.do(mean(port, whole.reshape(-1), STATISTICS), "BatchNorm", "control")
+        return layers[0].xp.asarray(whole, values.dtype)
+
+    for layer in layers:
+        layer.ranks = thread.communicator.size
+        layer.mean_over_ranks = mean_over_ranks
+
+
+def separate(layers: list[BatchNorm]) -> None:
+    """Let each rank use its own statistics again."""
+    for layer in layers:
+        del layer.ranks, layer.mean_over_ranks

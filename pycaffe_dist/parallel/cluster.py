@@ -1,0 +1,288 @@
+"""Cluster: a solver's ranks when there are several, or one on the same path.
+
+with distribute(solver, settings, connect()) as cluster:
+    solver.solve()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob
+from pycaffe_dist.memory import Array
+from pycaffe_dist.parallel.agreement import agree, facts
+from pycaffe_dist.parallel.batch_norm import batch_norms, merge, separate, synchronise
+from pycaffe_dist.parallel.board import Board
+from pycaffe_dist.parallel.collectives import (
+    broadcast,
+    broadcast_object,
+    gather_objects,
+    mean,
+)
+from pycaffe_dist.parallel.comm_thread import CommThread
+from pycaffe_dist.parallel.communicator import Communicator, Steps, run
+from pycaffe_dist.parallel.dense import Allreduce, Sharded
+from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.factors import Sfb, SfPush
+from pycaffe_dist.parallel.launcher import rank_and_size
+from pycaffe_dist.parallel.links import measure_links
+from pycaffe_dist.parallel.node import Node
+from pycaffe_dist.parallel.pace import TokenBucket
+from pycaffe_dist.parallel.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.plan import Entry, Plan, make_plan
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.parallel.ssp import Ssp, with_updates
+from pycaffe_dist.parallel.streams import Port
+from pycaffe_dist.parallel.tags import VALUES
+from pycaffe_dist.parallel.trace import Recorder
+from pycaffe_dist.parallel.watchdog import Watchdog
+from pycaffe_dist.parallel.wire import create_wire
+from pycaffe_dist.solver import Action, Solver, outputs_of
+from pycaffe_dist.solvers.one_rank import OneRank
+
+SCHEMES: dict[str, type[Allreduce | Sfb]] = {
+    cls.scheme: cls for cls in (Allreduce, Sharded, Sfb, SfPush)
+}
+ACTIONS = (Action.NONE, Action.SNAPSHOT, Action.STOP)  # by urgency: the last asked for wins
+
+
+def connect() -> Communicator:
+    """The communicator of the ranks that a launcher has started; solo without one."""
+    if rank_and_size()[1] == 1:
+        return SoloCommunicator()
+    from pycaffe_dist.parallel.mpi import MpiCommunicator
+
+    return MpiCommunicator()
+
+
+class Stepper(Protocol):
+    """How gradients of an iteration become updates."""
+
+    def clear_gradients(self) -> None: ...
+    def apply_update(self) -> None: ...
+    def settle(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Notes(Protocol):
+    """What ranks tell each other of an iteration."""
+
+    def offer(self, values: Sequence[float]) -> None: ...
+    def offered(self) -> Array: ...
+
+
+@contextmanager
+def distribute(
+    solver: Solver,
+    settings: ClusterSettings,
+    communicator: Communicator,
+    plan: Plan | None = None,
+    recorder: Recorder | None = None,
+) -> Iterator[Cluster]:
+    """Train ``solver`` together with those of the other ranks, as long as the context lasts.
+
+    All start from rank 0's weights.  Leaving it in order waits for the others; after an error
+    nothing is waited for: whoever catches it ends the job.
+
+    Args:
+        solver: of this rank.
+        settings: what was asked for.
+        communicator: which nobody else uses as long as the context lasts.
+        plan: the same on all ranks; made by rank 0 if not given.
+        recorder: is told what is exchanged and waited for.
+    """
+    if plan is None:
+        plan = _plan(solver, settings, communicator)
+    run(agree(communicator, facts(solver, settings, plan)))
+    recorder = recorder or Recorder(communicator.rank)
+    hosts = [communicator.nodes.host(r) for r in range(communicator.size)]
+    with ExitStack() as stack:
+        watchdog = stack.enter_context(Watchdog(settings.stall_timeout, hosts))
+        cluster = Cluster(solver, settings, communicator, plan, recorder, watchdog)
+        yield cluster
+        cluster.close()
+
+
+def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator) -> Plan:
+    """Rank 0 decides, for all."""
+    links = measure_links(communicator)
+    plan = None
+    if communicator.rank == 0:
+        ranks, nodes = communicator.size, communicator.nodes.count
+        plan = make_plan(solver.net, settings, ranks, nodes, links, solver.param)
+    made: Plan = run(broadcast_object(communicator, plan))
+    return with_updates(made, solver.net, settings.staleness) if settings.staleness else made
+
+
+class Cluster(OneRank):
+    """All ranks of a run, as one of them sees them."""
+
+    def __init__(
+        self,
+        solver: Solver,
+        settings: ClusterSettings,
+        communicator: Communicator,
+        plan: Plan,
+        recorder: Recorder,
+        watchdog: Watchdog,
+    ) -> None:
+        super().__init__(solver)
+        self.settings, self.communicator, self.plan = settings, communicator, plan
+        self.recorder = recorder
+        self.rank, self.size = communicator.rank, communicator.size
+        self._exact = Port(communicator)
+        self._action = Action.NONE
+        self.parcels: list[Parcel] = []
+        fabric = self._fabric()
+        if not settings.staleness:
+            self.parcels = [
+                self._parcel(fabric, number, entries)
+                for number, entries in enumerate(together(plan.entries))
+            ]
+        run(self._from_rank_0())
+        self._take_histories()
+        self.thread = CommThread(communicator, recorder, watchdog).start()
+        self.stepper: Stepper
+        self.notes: Notes
+        self.ssp: Ssp | None = None
+        if settings.staleness:
+            params = [p for entry in plan.entries for p in entry.params]
+            self.ssp = Ssp(
+                solver, params, fabric.port, self.thread, settings.staleness, fabric.scale
+            )
+            self.stepper = self.notes = self.ssp
+        else:
+            self.stepper = Dwbp(solver, self.parcels, self.thread, settings.overlap)
+            self.notes = Board(self.thread)
+        self._norms = batch_norms(solver.net) if self.size > 1 else []
+        self._merged_at = solver.iter
+        if settings.sync_bn:
+            synchronise(self._norms, self.thread)
+        solver.ranks = self
+
+    def _fabric(self) -> Fabric:
+        s = self.settings
+        # Leaders speak for their nodes; where staleness is allowed all ranks speak for themselves.
+        speakers = len(self.communicator.nodes.mates(self.rank)) if s.staleness else 1
+        pace = TokenBucket(s.bandwidth / 8 / speakers) if s.bandwidth else None
+        port = Port(self.communicator, create_wire(s.wire), pace)
+        scale = 1.0 if s.sum_updates else 1.0 / self.size
+        return Fabric(self.communicator, Node(self.communicator), port, scale)
+
+    def _parcel(self, fabric: Fabric, number: int, entries: list[Entry]) -> Parcel:
+        params = [p for entry in entries for p in entry.params]
+        layer = min(entry.layer for entry in entries)
+        return SCHEMES[entries[0].scheme](fabric, self.solver, params, layer, number)
+
+    def _from_rank_0(self) -> Steps[None]:
+        """Weights, history and iteration become rank 0's."""
+        solver = self.solver
+        at = solver.iter, solver.current_step, [not b.data_value.is_zero for b in solver.history]
+        solver.iter, solver.current_step, filled = yield from broadcast_object(
+            self.communicator, at
+        )
+        blobs = [param.blob for param in solver.net.params.learnable]
+        blobs += [blob for blob, used in zip(solver.history, filled, strict=True) if used]
+        for blob in blobs:
+            yield from self._broadcast(blob)
+
+    def _broadcast(self, blob: Blob) -> Steps[None]:
+        yield from broadcast(self._exact, self.size, blob.data.reshape(-1), VALUES)
+
+    def _take_histories(self) -> None:
+        for parcel in self._updating():
+            parcel.take_history()
+
+    def _updating(self) -> list[Parcel]:
+        return [parcel for parcel in self.parcels if parcel.updates]
+
+    def close(self) -> None:
+        """Finish together with the others, and leave the solver as it would be on its own."""
+        self.settle()
+        self.stepper.close()
+        if self.settings.sync_bn:
+            separate(self._norms)
+        self._gather_histories()
+        self.solver.ranks = OneRank(self.solver)
+        self.share(None)  # nobody leaves while others still expect something
+        self.thread.close()
+
+    # -- what the solver asks ----------------------------------------------------------------
+
+    def clear_gradients(self) -> None:
+        self.stepper.clear_gradients()
+
+    def apply_update(self) -> None:
+        self.stepper.apply_update()
+
+    def settle(self) -> None:
+        self.stepper.settle()
+        if self._norms and not self.settings.sync_bn and self._merged_at != self.solver.iter:
+            self.thread.do(merge(self._norms, self._exact), "BatchNorm")
+            self._merged_at = self.solver.iter
+
+    def offer(self, loss: float) -> None:
+        """Losses, and what ranks are asked to do, travel while backward computes."""
+        asked = ACTIONS.index(self.solver.requested_action())
+        outputs = [o.value for o in outputs_of(self.solver.net)] if self.ssp else []
+        self.notes.offer([float(loss), asked, *outputs])
+
+    def joint_loss(self) -> float:
+        losses, asked = self.notes.offered()[:, :2].T
+        self._action = ACTIONS[int(asked.max())]
+        return float(losses.mean())
+
+    def action(self) -> Action:
+        return self._action
+
+    def shown(self, values: list[float]) -> list[float]:
+        if self.ssp is None:
+            return self.mean(values)
+        means: list[float] = self.notes.offered()[:, 2:].mean(axis=0).tolist()
+        return means
+
+    def mean(self, values: list[float]) -> list[float]:
+        array = np.array(values)
+        self.thread.do(mean(self._exact, array), "outputs")
+        means: list[float] = array.tolist()
+        return means
+
+    def share(self, value: Any) -> Any:
+        """What rank 0 has."""
+        return self.thread.do(broadcast_object(self.communicator, value), "a decision of rank 0")
+
+    def gather(self, state: Any) -> list[Any]:
+        return self.thread.do(gather_objects(self.communicator, state), "the states of ranks")
+
+    @contextmanager
+    def whole_history(self) -> Iterator[list[Blob]]:
+        if self.ssp is not None:
+            yield self.ssp.mean_history()
+            return
+        self._gather_histories()
+        yield self.solver.history
+        for parcel in self._updating():
+            parcel.drop_history()
+
+    def _gather_histories(self) -> None:
+        for parcel in self._updating():
+            self.thread.do(parcel.gather_history(), parcel.name, "history")
+
+    def restored(self, state: Any) -> Any:
+        self.thread.do(self._from_rank_0(), "a snapshot")
+        self._take_histories()
+        return self.share(state)
+
+
+def together(entries: tuple[Entry, ...]) -> list[list[Entry]]:
+    """Entries by what travels together: those of a bucket, or one."""
+    found: dict[Any, list[Entry]] = {}
+    for i, entry in enumerate(entries):
+        key = ("alone", i) if entry.bucket is None else ("bucket", entry.bucket)
+        found.setdefault(key, []).append(entry)
+    return list(found.values())

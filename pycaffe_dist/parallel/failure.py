@@ -1,0 +1,90 @@
+"""When a rank fails, all end: exit codes, and the one way out that cannot hang.
+
+MPI's own way out, MPI_Finalize, waits for all ranks, and Python runs it at exit.  So a rank that
+has failed must not exit as Python does: it leaves at once with a code that is not 0, which makes
+mpirun end the others.  (MPI_Abort would do the same, but another thread may be inside MPI.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NoReturn
+
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.parallel import lifeline
+
+FAILED = 1  # an error, said in words
+STALLED = 124  # what timeout(1) reports: waited too long for another rank
+INTERRUPTED = 130
+SAME_WORDS = 1.0  # seconds by which rank 0 may be first with what all ranks would say
+
+
+def end_job(code: int) -> NoReturn:
+    """Leave now; the launcher ends the other ranks."""
+    lifeline.say(lifeline.FAILED, code)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    logging.shutdown()
+    os._exit(code)
+
+
+def rank_name(rank: int) -> str:
+    return f"rank {rank} on {socket.gethostname()}"
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """A launcher is told of what is raised inside, which goes on to whoever says it."""
+    try:
+        yield
+    except BaseException:
+        lifeline.say(lifeline.FAILED, FAILED)
+        raise
+
+
+@contextlib.contextmanager
+def all_or_none(rank: int) -> Iterator[None]:
+    """Whatever is raised inside is said, with this rank's name, and ends the whole job.
+
+    What is wrong with a file is wrong on every rank: rank 0 says it, and the others are ended
+    before they repeat it.
+    """
+    crash_ends_job()
+    try:
+        yield
+    except PcdError as e:
+        time.sleep(SAME_WORDS if rank else 0)
+        print(f"pcd train: {rank_name(rank)}: {e}", file=sys.stderr)
+        end_job(FAILED)
+    except SystemExit as e:  # argparse has said what is wrong
+        end_job(e.code if isinstance(e.code, int) else FAILED)
+    except KeyboardInterrupt:
+        end_job(INTERRUPTED)
+    except BaseException:
+        print(f"{rank_name(rank)}:\n{traceback.format_exc()}", end="", file=sys.stderr)
+        end_job(FAILED)
+
+
+def crash_ends_job() -> None:
+    """From now on an exception that nobody catches, in any thread, ends the whole job."""
+    in_main, in_thread = sys.excepthook, threading.excepthook
+
+    def crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        in_main(kind, error, trace)
+        end_job(FAILED)
+
+    def crash_in_thread(args: Any) -> None:
+        in_thread(args)
+        end_job(FAILED)
+
+    sys.excepthook, threading.excepthook = crash, crash_in_thread

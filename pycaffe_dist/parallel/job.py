@@ -1,0 +1,207 @@
+"""A training run as its launcher sees it: processes, and what their lifeline tells."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.hostfile import Host
+from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun
+
+JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
+LEAVE_SECONDS = 10.0  # between a polite and an impolite end
+# Become a program that is asked to end when its launcher is gone, which may be so already.
+LEASH = """
+import ctypes, os, sys
+getattr(ctypes.CDLL(None), "prctl", lambda *_: None)(1, 15)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+class Job:
+    """A program on so many ranks; as a context manager it leaves no process behind.
+
+    Args:
+        program: the command of one rank.
+        ranks: how many; one is started without MPI.
+        hosts: where; none: here.
+        env: the variables of the ranks, besides what they need to know of the job.
+
+    Attributes:
+        heard_at: when it was heard of last, by the monotonic clock.
+        iteration: where it was then; None before its first sign of life.
+        snapshots: the state files of whole snapshots, oldest first.
+        end: "done" or "early" when it has said that it is through.
+        failed: the exit code that a failing rank announced.
+        stalls: what ranks have told that waited too long.
+    """
+
+    def __init__(
+        self,
+        program: Sequence[str],
+        ranks: int = 1,
+        hosts: Sequence[Host] = (),
+        env: dict[str, str] | None = None,
+    ) -> None:
+        self.program, self.ranks, self.hosts = list(program), ranks, list(hosts)
+        self.name = uuid.uuid4().hex
+        self.env = dict(os.environ if env is None else env)
+        self.mpirun: Mpirun | None = find_mpirun() if ranks > 1 or hosts else None
+        self.heard_at = time.monotonic()
+        self.iteration: int | None = None
+        self.snapshots: list[str] = []
+        self.end: str | None = None
+        self.failed: int | None = None
+        self.stalls: list[str] = []
+
+    def __enter__(self) -> Job:
+        # Sockets and shared memory of MPI go here, and with it when a kill leaves them behind.
+        self._folder = tempfile.mkdtemp(prefix="pcd-")
+        self.process = subprocess.Popen(
+            [sys.executable, "-ISc", LEASH, str(os.getpid()), *self._command()],
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # a terminal's Ctrl-C is for the launcher alone
+        )
+        self._listener = threading.Thread(target=self._listen, name="lifeline", daemon=True)
+        self._listener.start()
+        return self
+
+    def _command(self) -> list[str]:
+        if self.mpirun is None:
+            return self.program
+        hostfile = None
+        if self.hosts:
+            hostfile = os.path.join(self._folder, "hosts")
+            Path(hostfile).write_text(self.mpirun.hosts(self.hosts))
+        return self.mpirun.command(self.ranks, self.program, hostfile, self._passed_on())
+
+    def _environment(self) -> dict[str, str]:
+        env = self.env | {JOB: self.name, lifeline.VARIABLE: "1"}
+        if self.mpirun is None:
+            return env
+        if not self.hosts:
+            env |= {"TMPDIR": self._folder, "OMPI_MCA_btl_sm_backing_directory": self._folder}
+        return environment(self.hosts[0].slots if self.hosts else self.ranks, env)
+
+    def _passed_on(self) -> list[str]:
+        return [name for name in self._environment() if name.startswith("PCD_")]
+
+    # -- its words ---------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        empty = False  # an empty line is held back: a sign of life begins with one
+        for line in self.process.stdout:
+            sign = lifeline.heard(line.decode(errors="replace"))
+            if empty and sign is None:
+                _show(b"\n")
+            empty = line == b"\n"
+            if sign:
+                self._note(*sign)
+            elif not empty:
+                _show(line)
+
+    def _note(self, word: str, value: str) -> None:
+        self.heard_at = time.monotonic()
+        if word == lifeline.BEAT:
+            self.iteration = int(value)
+        elif word == lifeline.SNAPSHOT:
+            self.snapshots.append(value)
+        elif word == lifeline.STALL:
+            self.stalls.append(value)
+        elif word == lifeline.END:
+            self.end = value
+        elif word == lifeline.FAILED and self.failed is None:
+            self.failed = int(value)
+
+    # -- its end -----------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def ask(self, stop: bool) -> None:
+        """Pass a wish on to all ranks: stop with a snapshot, or a snapshot alone."""
+        if self.mpirun:
+            wish = self.mpirun.stop if stop else self.mpirun.snapshot
+        else:
+            wish = signal.SIGTERM if stop else signal.SIGUSR1
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(wish)
+
+    def kill(self) -> None:
+        """End it: mpirun gets the time to end its ranks, on other hosts too."""
+        if self.running:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LEAVE_SECONDS if self.mpirun else 0)
+        if self.running:
+            self.process.kill()
+        self.process.wait()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.kill()
+        kill_leftovers(self.name)
+        self._listener.join(LEAVE_SECONDS)
+        if self.process.stdout:
+            self.process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def code(self) -> int:
+        """What the whole job's exit code is, whatever mpirun made of it."""
+        if self.end is not None:
+            return 0
+        code: int = self.process.returncode
+        return self.failed or (128 - code if code < 0 else code) or 1
+
+
+def _show(line: bytes) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.buffer.write(line)
+        sys.stdout.flush()
+
+
+def kill_leftovers(job: str) -> list[int]:
+    """Kill this host's processes of a job; the ones there were."""
+    killed: list[int] = []
+    for _ in range(20):
+        found = [pid for pid in _processes(job) if pid != os.getpid()]
+        if not found:
+            break
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        killed += [pid for pid in found if pid not in killed]
+        time.sleep(0.1)
+    return killed
+
+
+def _processes(job: str) -> list[int]:
+    found = []
+    wanted = f"{JOB}={job}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            there = wanted in (folder / "environ").read_bytes().split(b"\0")
+        except OSError:  # it has ended, or is not ours
+            continue
+        if there:
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,68 @@
+"""Signs of life of a job, on its way to whoever started it.
+
+The word of mpirun is not enough: it returns 0 when a node's daemon is lost, and MPICH's when a rank
+leaves with 0 in the middle.  So rank 0 tells its launcher itself what happens, on standard output,
+which mpirun carries from any host without a shared disk.  A line of these begins with a character
+that no program prints; the launcher takes it out, and shows the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from pycaffe_dist import events as e
+
+VARIABLE = "PCD_LIFELINE"  # set by a launcher that listens
+RESUME = "PCD_RESUME"  # a state file that a restarted job goes on from, whatever its flags say
+MARK = "\x1epcd "
+BEAT_SECONDS = 0.5
+
+BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
+
+
+def say(word: str, value: object) -> None:
+    """Tell the launcher, if there is one."""
+    if VARIABLE not in os.environ:
+        return
+    stdout = sys.__stdout__
+    if stdout is not None:
+        with contextlib.suppress(OSError, ValueError):  # who listened is gone
+            # One write of whole lines: what other code prints does not get between.
+            os.write(stdout.fileno(), f"\n{MARK}{word} {value}\n".encode())
+
+
+def heard(line: str) -> tuple[str, str] | None:
+    """The word and value of a line, if it is one of ours."""
+    if not line.startswith(MARK):
+        return None
+    word, _, value = line[len(MARK) :].strip().partition(" ")
+    return word, value
+
+
+class Lifeline:
+    """Subscriber on rank 0: tells of iterations and of whole snapshots.
+
+    The end it does not tell: more than the solver may have to finish first.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._beat_at = float("-inf")
+        self._iteration = 0
+
+    def __call__(self, event: e.Event) -> None:
+        self._iteration = event.iteration
+        if isinstance(event, e.Snapshotted):
+            say(SNAPSHOT, os.path.abspath(event.state))
+        self.beat()
+
+    def beat(self) -> None:
+        """We are alive."""
+        now = self._clock()
+        if now - self._beat_at >= BEAT_SECONDS:
+            self._beat_at = now
+            say(BEAT, self._iteration)

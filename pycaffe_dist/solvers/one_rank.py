@@ -1,0 +1,74 @@
+"""What a solver leaves to whoever distributes it, as it is for a rank on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pycaffe_dist.blob import Blob
+    from pycaffe_dist.solver import Action, Solver
+
+
+class OneRank:
+    """A solver's ranks when there is one.  Distribution puts its own in its place.
+
+    All ranks call these at the same points of the same iterations.
+    """
+
+    rank = 0
+    size = 1
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+        self._loss = 0.0
+
+    def clear_gradients(self) -> None:
+        """An iteration begins: no gradient of the last one may be added to."""
+        self.solver.net.clear_param_diffs()
+
+    def apply_update(self) -> None:
+        """The gradients of an iteration are there: they go into the weights, now or in time."""
+        solver = self.solver
+        solver.begin_update()
+        solver.clip_gradients()
+        for i in range(len(solver.net.params.learnable)):
+            solver.update_param(i)
+        solver.end_update()
+
+    def settle(self) -> None:
+        """Somebody will look at the weights: all updates go into them now."""
+
+    def offer(self, loss: float) -> None:
+        """The forward passes of an iteration are over, with this loss."""
+        self._loss = loss
+
+    def joint_loss(self) -> float:
+        """The mean over all ranks of what they offered."""
+        return self._loss
+
+    def action(self) -> Action:
+        """What all ranks do next, because one of them is asked for it."""
+        return self.solver.requested_action()
+
+    def shown(self, values: list[float]) -> list[float]:
+        """The means over all ranks of what an iteration's display shows."""
+        return values
+
+    def mean(self, values: list[float]) -> list[float]:
+        """The means of ``values`` over all ranks."""
+        return values
+
+    @contextmanager
+    def whole_history(self) -> Iterator[list[Blob]]:
+        """The solver's history, for a snapshot; of use on rank 0 only."""
+        yield self.solver.history
+
+    def gather(self, state: Any) -> list[Any]:
+        """What every rank gives as ``state``, in the order of ranks; of use on rank 0 only."""
+        return [state]
+
+    def restored(self, state: Any) -> Any:
+        """Rank 0 has read a snapshot, and ``state`` besides, which all get."""
+        return state

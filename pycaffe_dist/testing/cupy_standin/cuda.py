@@ -1,0 +1,150 @@
+"""``cupy.cuda`` of the stand-in: devices, streams, events, pinned memory."""
+
+from __future__ import annotations
+
+import threading
+from itertools import count
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.testing.cupy_standin import runtime
+from pycaffe_dist.testing.cupy_standin.memory import COUNTS, HOST_CLOCK, Clock
+
+__all__ = [
+    "Device",
+    "Event",
+    "Stream",
+    "alloc_pinned_memory",
+    "get_current_stream",
+    "is_available",
+    "runtime",
+]
+
+_numbers = count()
+
+
+class Event:
+    """A place in a stream: what was known to be done there."""
+
+    def __init__(
+        self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
+    ) -> None:
+        self.clock: Clock | None = None  # None: not recorded
+
+    @property
+    def done(self) -> bool:
+        """True, as work is done at once here; and who has asked knows."""
+        if self.clock is not None:
+            HOST_CLOCK.learn(self.clock)
+        return True
+
+    def record(self, stream: Stream | None = None) -> None:
+        (stream or get_current_stream()).record(self)
+
+    def synchronize(self) -> None:
+        COUNTS["synchronise"] += 1
+        if self.clock is not None:
+            HOST_CLOCK.learn(self.clock)
+
+
+class Stream:
+    """A queue of work, in order within itself only."""
+
+    def __init__(
+        self,
+        null: bool = False,
+        non_blocking: bool = False,
+        ptds: bool = False,
+        priority: int | None = None,
+    ) -> None:
+        self.number = next(_numbers)
+        self.ptr = 0 if null else self.number
+        self.clock = Clock()
+        self.log: list[str] = []
+        self._outer: list[Stream] = []
+
+    def begin(self, what: str) -> int:
+        """Enter a piece of work; its number.  The host's word reaches every stream."""
+        self.clock.learn(HOST_CLOCK)
+        self.clock[self.number] += 1
+        self.log.append(what)
+        del self.log[:-1000]
+        return self.clock[self.number]
+
+    def use(self) -> Stream:
+        _current.stream = self
+        return self
+
+    def __enter__(self) -> Stream:
+        self._outer.append(get_current_stream())
+        return self.use()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._outer.pop().use()
+
+    def record(self, event: Event | None = None) -> Event:
+        event = event or Event()
+        event.clock = Clock(self.clock)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        if event.clock is not None:
+            self.clock.learn(event.clock)
+
+    def synchronize(self) -> None:
+        COUNTS["synchronise"] += 1
+        HOST_CLOCK.learn(self.clock)
+
+
+class _Current(threading.local):
+    def __init__(self) -> None:
+        self.stream = NULL
+
+
+NULL = Stream(null=True)
+_current = _Current()
+
+
+def get_current_stream(device_id: int = -1) -> Stream:
+    return _current.stream
+
+
+class Device:
+    """A device by its number."""
+
+    def __init__(self, device: int | None = None) -> None:
+        self.id = runtime.getDevice() if device is None else int(device)
+
+    def use(self) -> None:
+        runtime.setDevice(self.id)
+
+    def synchronize(self) -> None:
+        COUNTS["synchronise"] += 1
+
+    @property
+    def compute_capability(self) -> str:
+        properties = runtime.getDeviceProperties(self.id)
+        return f"{properties['major']}{properties['minor']}"
+
+
+class Pinned(np.ndarray[Any, Any]):
+    """Host memory that a copy may run to or from while others go on."""
+
+
+def alloc_pinned_memory(size: int) -> memoryview:
+    COUNTS["pinned"] += 1
+    return memoryview(np.empty(size, np.uint8).view(Pinned))
+
+
+def is_pinned(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, memoryview) and isinstance(array.obj, Pinned)
+
+
+def is_available() -> bool:
+    return runtime.getDeviceCount() > 0

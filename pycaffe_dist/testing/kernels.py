@@ -1,0 +1,160 @@
+"""Running one kernel on plain arrays, watched: for tests of the CUDA sources."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pycaffe_dist.engines.cupy.kernels import KERNELS
+from pycaffe_dist.engines.cupy.launch import Launcher
+from pycaffe_dist.layers.loss import Loss
+from pycaffe_dist.memory import Array
+from pycaffe_dist.testing import cupy_standin
+from pycaffe_dist.testing.layers import LayerCase, LayerRun
+
+GUARD = 64  # values before and behind every array, which no kernel may touch
+MARK = 0x5A  # a byte of them
+
+Check = TypeVar("Check", bound=Callable[..., None])
+
+
+launched: Counter[str] = Counter()  # by kernel, how often a Runner ran it
+
+
+class Runner:
+    """Kernels for one number type: ``run("relu_forward", n, slope, x, y)`` with plain arrays.
+
+    Args:
+        dtype: of ``Real``.
+        xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU.
+    """
+
+    def __init__(self, dtype: DTypeLike, xp: Any = cupy_standin) -> None:
+        self.dtype, self.xp = np.dtype(dtype), xp
+
+    def __call__(self, name: str, n: int, *args: Any) -> None:
+        """Run a kernel; the same array given twice is one array for it, too.
+
+        Raises:
+            AssertionError: it wrote outside of its arrays, or to one that it declares const.
+        """
+        declared = KERNELS[name].parameters[1:]
+        rooms: dict[int, Any] = {}
+        values = []
+        for argument, value in zip(declared, args, strict=True):
+            if argument.pointer:
+                room = rooms.setdefault(id(value), self.xp.asarray(_guarded(value)))
+                value = room[GUARD : GUARD + value.size]
+            values.append(value)
+        _launcher(self.xp)(name, self.dtype, n, *values)
+        launched[name] += 1
+        written = {
+            id(v) for p, v in zip(declared, args, strict=True) if p.pointer and not p.constant
+        }
+        for argument, value in zip(declared, args, strict=True):
+            if argument.pointer:
+                what = f"{name}: {argument.name}"
+                self._check(what, rooms[id(value)].get(), value, id(value) in written)
+
+    @staticmethod
+    def _check(what: str, whole: Array, value: Array, written: bool) -> None:
+        """Take back what was written, and nothing else."""
+        edges = whole[:GUARD].tobytes() + whole[GUARD + value.size :].tobytes()
+        assert edges == bytes([MARK]) * len(edges), f"{what}: written outside of it"
+        inside = whole[GUARD : GUARD + value.size].reshape(value.shape)
+        if written:
+            value[...] = inside
+        else:
+            assert inside.tobytes() == value.tobytes(), f"{what} is const, but was changed"
+
+    def array(self, values: Any) -> NDArray[Any]:
+        return np.array(values, self.dtype)
+
+    def empty(self, *shape: int) -> NDArray[Any]:
+        """Filled with NaN: what a kernel leaves out shows."""
+        return np.full(shape, np.nan, self.dtype)
+
+    def close(self, got: NDArray[Any], want: Any) -> None:
+        """As near as the number type allows; NaN and infinities where they should be."""
+        within = 2e-5 if self.dtype == np.float32 else 1e-11
+        np.testing.assert_allclose(got, np.asarray(want), rtol=within, atol=within)
+
+
+def _guarded(value: NDArray[Any]) -> NDArray[Any]:
+    whole = np.empty(value.size + 2 * GUARD, value.dtype)
+    whole.view(np.uint8)[...] = MARK
+    whole[GUARD : GUARD + value.size] = value.reshape(-1)
+    return whole
+
+
+@np.errstate(all="ignore")  # infinities and NaN are welcome
+def layer_numbers(
+    layer: str,
+    *inputs: Array,
+    tops: int = 1,
+    phase: str = "TRAIN",
+    fill: Sequence[Array] = (),
+    down: Sequence[int] | None = None,
+) -> LayerNumbers:
+    """What the generic layer makes of the inputs, in float64.
+
+    ``down`` are the bottoms that get a gradient, by default all but labels; () asks for no
+    backward at all, (-1,) for that of the parameters only.
+    """
+    run = LayerRun(LayerCase(layer, inputs, tops=tops, phase=phase, fill=fill))
+    outputs = run.forward()
+    rng = np.random.default_rng(7)
+    is_loss = isinstance(run.layer, Loss)
+    weights = [np.array(0.7) if is_loss else rng.standard_normal(y.shape) for y in outputs]
+    flags = [
+        run.layer.force_backward_allowed(i) if down is None else i in down
+        for i in range(len(inputs))
+    ]
+    if down != ():
+        run.backward(weights, flags)
+    return LayerNumbers(
+        outputs,
+        weights,
+        [view.blob.diff.copy() for view in run.bottom],
+        [blob.data.copy() for blob in run.layer.blobs],
+        [blob.diff.copy() for blob in run.layer.blobs],
+    )
+
+
+@dataclass(frozen=True)
+class LayerNumbers:
+    """Tops, their gradients (given), the bottoms' gradients, parameters and theirs."""
+
+    tops: list[Array]
+    top_diffs: list[Array]
+    bottom_diffs: list[Array]
+    params: list[Array]
+    param_diffs: list[Array]
+
+
+@cache
+def _launcher(xp: Any) -> Launcher:
+    return Launcher(xp)
+
+
+def numbers_of(*names: str) -> Callable[[Check], Check]:
+    """Say which kernels a test is about; it fails if it does not run them all."""
+
+    def decorate(check: Check) -> Check:
+        @functools.wraps(check)
+        def watched(*args: Any, **kwargs: Any) -> None:
+            before = launched.copy()
+            check(*args, **kwargs)
+            idle = [name for name in names if launched[name] == before[name]]
+            assert not idle, f"never run: {', '.join(idle)}"
+
+        return watched  # type: ignore[return-value]
+
+    return decorate

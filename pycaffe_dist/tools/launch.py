@@ -1,0 +1,161 @@
+"""What ``pcd launch`` and ``pcd train --ranks`` do: start ranks, watch them, start them again."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.hostfile import Host, read_hostfile
+from pycaffe_dist.parallel.job import Job
+from pycaffe_dist.parallel.watchdog import blame
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.solver import Action
+from pycaffe_dist.solvers import snapshots
+from pycaffe_dist.tools.signals import INTERRUPTED, TERMINATED, Signals
+
+POLL_SECONDS = 0.05
+RESTART_SECONDS = 1.0  # for ports and locks of the dead to be free again
+START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
+FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where ranks run: so many here, or on hosts."""
+
+    ranks: int = 1
+    hosts: tuple[Host, ...] = ()
+
+    @staticmethod
+    def of(ranks: int | None, hostfile: str | None) -> Place:
+        if ranks is not None and ranks < 1:
+            raise NetError(f"--ranks {ranks}: there is at least one")
+        if not hostfile:
+            return Place(ranks or 1)
+        hosts = read_hostfile(hostfile, ranks)
+        return Place(sum(host.slots for host in hosts), tuple(hosts))
+
+
+@dataclass
+class LaunchOptions:
+    """The flags of ``pcd launch``, by their names; ``train`` is what follows the dashes."""
+
+    place: Place
+    train: list[str] = field(default_factory=list)
+    max_restarts: int = 3
+    heartbeat_timeout: float = 600.0
+
+
+def train_on(place: Place, argv: Sequence[str], signals: Signals) -> int:
+    """Start the ranks of one ``pcd train``, stay until they end; the exit code."""
+    log_to_stderr()
+    with signals, Job(_program(argv), place.ranks, place.hosts) as job:
+        why = _attend(job, signals, 0)
+    if job.stalls:
+        logger.error("%s", why)
+    return _code(job, signals)
+
+
+def launch(options: LaunchOptions) -> int:
+    """Train, and after a failure go on from the newest whole snapshot; the exit code."""
+    log_to_stderr()
+    states: list[str] = []
+    began = False
+    with Signals() as signals:
+        for attempt in range(options.max_restarts + 1):
+            why, job = _attempt(options, states, signals)
+            states += job.snapshots
+            began |= job.iteration is not None
+            if job.end is not None or signals.received:
+                return _code(job, signals)
+            if not began and job.failed:
+                logger.error("It failed before its first iteration: starting it again is no help")
+                return job.code
+            left = options.max_restarts - attempt
+            logger.error("The job failed: %s; %d restarts left", why, left)
+            if left:
+                time.sleep(RESTART_SECONDS)
+        logger.error("Given up after %d restarts; the last failure: %s", options.max_restarts, why)
+        return job.code
+
+
+def _attempt(options: LaunchOptions, states: list[str], signals: Signals) -> tuple[str, Job]:
+    env = dict(os.environ)
+    state = newest(states)
+    if state:
+        env[lifeline.RESUME] = state
+        logger.info("Going on from %s", state)
+    job = Job(_program(options.train), options.place.ranks, options.place.hosts, env)
+    with job:
+        why = _attend(job, signals, options.heartbeat_timeout)
+    return why, job
+
+
+def _program(argv: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "pycaffe_dist", "train", *argv]
+
+
+def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
+    """Stay with a job until it is over, passing wishes on; why it failed, if it did."""
+    over = None
+    while job.running:
+        wish = signals.requested()
+        if wish is not Action.NONE:
+            job.ask(stop=wish is Action.STOP)
+        now = time.monotonic()
+        if job.end is not None:
+            over = over or now
+            if now - over > FAREWELL_SECONDS:
+                logger.warning("The job is through, but its processes stay: they are killed")
+                job.kill()
+        elif heartbeat_timeout and now - job.heard_at > _patience(job, heartbeat_timeout):
+            job.kill()
+            return f"no sign of life for {now - job.heard_at:.0f} s {_where(job)}"
+        time.sleep(POLL_SECONDS)
+    if job.stalls:
+        return blame(job.stalls)
+    return f"exit code {job.process.returncode} {_where(job)}"
+
+
+def _patience(job: Job, heartbeat_timeout: float) -> float:
+    started = job.iteration is not None
+    return heartbeat_timeout if started else max(START_SECONDS, heartbeat_timeout)
+
+
+def _where(job: Job) -> str:
+    return "before its first iteration" if job.iteration is None else f"at {job.iteration}"
+
+
+def _code(job: Job, signals: Signals) -> int:
+    if signals.received is signal.SIGTERM:
+        return TERMINATED
+    return INTERRUPTED if signals.received and job.end is None else job.code
+
+
+def newest(states: Sequence[str]) -> str | None:
+    """The newest snapshot that is whole.
+
+    One in a folder that is not to be seen from here was written on another host: it is believed.
+    """
+    for state in reversed(states):
+        if not Path(state).parent.is_dir():
+            return state
+        try:
+            stem, end = state.rsplit(".solverstate", 1)
+            weights = f"{stem}.caffemodel{end}"
+            snapshots.verify(snapshots.Snapshot(0, stem, weights, state))
+        except (PcdError, OSError) as e:
+            logger.warning("Passing over a damaged snapshot: %s", e)
+            continue
+        return state
+    return None

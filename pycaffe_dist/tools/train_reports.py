@@ -1,0 +1,169 @@
+"""What a training run says: its log, its reporters, and the account of its communication."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.events import Displayed, Event, Subscriber
+from pycaffe_dist.parallel.failure import rank_name
+from pycaffe_dist.parallel.lifeline import Lifeline
+from pycaffe_dist.parallel.stats import write_stats
+from pycaffe_dist.parallel.trace import Recorder, Totals, write_trace
+from pycaffe_dist.report.caffe_lines import CaffeLines
+from pycaffe_dist.report.glog import GlogFormatter, log_to_stderr
+from pycaffe_dist.report.metrics import MetricsFile
+from pycaffe_dist.report.net_outputs import NetOutputs
+from pycaffe_dist.report.progress import Progress
+from pycaffe_dist.report.tensorboard import TensorBoard
+from pycaffe_dist.solver import Solver
+from pycaffe_dist.threads import threads
+from pycaffe_dist.tools.plan import plan_table
+
+if TYPE_CHECKING:
+    from pycaffe_dist.parallel.cluster import Cluster
+    from pycaffe_dist.tools.train import TrainOptions
+
+logger = logging.getLogger(__name__)
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
+    level = logging.WARNING if options.quiet or rank else logging.INFO
+    log_to_stderr(logging.DEBUG if options.verbose and not rank else level)
+    root = logging.getLogger("pycaffe_dist")
+    if rank:
+        with _named(root, rank):
+            yield
+        return
+    files = [options.log_file] if options.log_file else []
+    if options.run_dir:
+        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
+        files.append(str(Path(options.run_dir) / "train.log"))
+    mode = "a" if options.resume or options.snapshot else "w"
+    handlers = [logging.FileHandler(path, mode) for path in files]
+    for handler in handlers:
+        handler.setFormatter(GlogFormatter())
+        root.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()
+
+
+@contextmanager
+def _named(root: logging.Logger, rank: int) -> Iterator[None]:
+    """Lines of a rank that is not the one people listen to begin with its name."""
+
+    def name(record: logging.LogRecord) -> bool:
+        record.msg = f"{rank_name(rank)}: {record.msg}"
+        return True
+
+    handlers = list(root.handlers)
+    for handler in handlers:
+        handler.addFilter(name)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(name)
+
+
+# -- who is told -----------------------------------------------------------------------------------
+
+
+def subscribers(
+    options: TrainOptions, solver: Solver, recorder: Recorder, stack: ExitStack
+) -> list[Subscriber]:
+    """Those of rank 0."""
+    batch = effective_batch(solver)
+    found: list[Subscriber] = [CaffeLines(), _lifeline(solver)]
+    if solver.ranks.size > 1:
+        found.append(Communication(recorder))
+    if options.dry_run is None:
+        prefix = solver.param.snapshot_prefix
+        name = f"{options.run_dir}/metrics.jsonl" if options.run_dir else f"{prefix}.metrics.jsonl"
+        found.append(stack.enter_context(MetricsFile(name, batch)))
+    found.append(stack.enter_context(Progress(sys.stderr, batch)))
+    if options.cluster.net_outputs:
+        found.append(stack.enter_context(NetOutputs(options.cluster.net_outputs)))
+    for report in filter(None, options.report.split(",")):
+        if report != "tensorboard":
+            raise NetError(f"--report {report}: there is only tensorboard")
+        found.append(TensorBoard(options.run_dir or f"{solver.param.snapshot_prefix}.tensorboard"))
+    return found
+
+
+def _lifeline(solver: Solver) -> Lifeline:
+    """A launcher hears of every iteration, and of every batch of a long test."""
+    life = Lifeline()
+    for net in solver.test_nets:
+        net.before_forward.append(lambda _: life.beat())
+    return life
+
+
+class Communication:
+    """Subscriber: a line at every display on how well communication hides behind computing."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._before = Totals()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Displayed):
+            now = self.recorder.totals()
+            logger.info("Iteration %d, %s", event.iteration, (now - self._before).line())
+            self._before = now
+
+
+# -- the cluster -----------------------------------------------------------------------------------
+
+
+def describe_cluster(solver: Solver, cluster: Cluster) -> None:
+    """The three levels, the batch that they make together, and the plan."""
+    nodes = cluster.communicator.nodes
+    sizes = [f"{name}: {len(nodes.ranks_on(i))}" for i, name in enumerate(nodes.names)]
+    text = "%d ranks: cluster of %d node(s), ranks by node (%s), threads of a worker: %d"
+    logger.info(text, cluster.size, nodes.count, ", ".join(sizes), threads())
+    each, turns = batch_size(solver), solver.param.iter_size
+    text = "Effective batch: %d = %d ranks x batch %d x iter_size %d"
+    logger.info(text, effective_batch(solver), cluster.size, each, turns)
+    for line in plan_table(cluster.plan, solver.net):
+        logger.info("%s", line)
+
+
+def batch_size(solver: Solver) -> int:
+    """Images of one forward pass of a rank."""
+    first = solver.net.blobs[0].shape if solver.net.blobs else []
+    return first[0] if first else 1
+
+
+def effective_batch(solver: Solver) -> int:
+    """Images of an iteration, all ranks together."""
+    return batch_size(solver) * solver.param.iter_size * solver.ranks.size
+
+
+def account(options: TrainOptions, solver: Solver, reports: list[dict[str, Any]]) -> None:
+    """Write what the ranks noted of the run."""
+    cluster = options.cluster
+    if cluster.trace:
+        write_trace(cluster.trace, reports)
+    if cluster.stats_path:
+        write_stats(
+            cluster.stats_path,
+            reports,
+            iterations=solver.iter,
+            batch=effective_batch(solver),
+            staleness=cluster.staleness,
+            wire=cluster.wire,
+        )

@@ -1,0 +1,1 @@
+"""The parts of the benchmarks: what is measured, the sides compared, the reports."""

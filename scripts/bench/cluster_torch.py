@@ -1,0 +1,70 @@
+"""One of PyTorch's ranks: the module of bench/torch_side.py, alone or under DDP with gloo."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+from torch.nn.parallel import DistributedDataParallel
+
+import bench.cluster_cases  # noqa: F401  (its nets)
+from bench.cluster_wire import RANK, SIZE, obey, own_core, sent
+from bench.torch_nets import MODULES, conv_relu, fc, max_pool
+from bench.torch_side import Torch
+
+PORT = 29500
+
+
+def vgg19() -> nn.Module:
+    layers: list[nn.Module] = []
+    inputs = 3
+    for outputs, count in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
+        for _ in range(count):
+            layers.append(conv_relu(inputs, outputs, 3, padding=1))
+            inputs = outputs
+        layers.append(max_pool(2, 2))
+    head = [nn.Flatten(), *fc(512 * 7 * 7, 4096, 0.5), *fc(4096, 4096, 0.5), nn.Linear(4096, 1000)]
+    return nn.Sequential(*layers, *head)
+
+
+MODULES.setdefault("vgg19", vgg19)
+
+
+class TorchRank(Torch):
+    def __init__(self, rank: int, address: str, options: list[str]) -> None:
+        super().__init__(1, options)
+        size = int(os.environ[SIZE])
+        dist.init_process_group(
+            "gloo", init_method=f"tcp://{address}:{PORT}", rank=rank, world_size=size
+        )
+
+    def turn(
+        self, settings: dict[str, Any] | None, warm_up: int, steps: int, **_: Any
+    ) -> dict[str, Any]:
+        """Train for ``warm_up + steps`` iterations, of which the last ``steps`` are reported."""
+        plain = self.module
+        if settings is not None:
+            self.module = DistributedDataParallel(plain)
+            if settings.get("fp16"):
+                self.module.register_comm_hook(None, fp16_compress_hook)
+        for _i in range(warm_up):
+            self.step()
+        seconds, before = [], sent()
+        for _i in range(steps):
+            begin = time.perf_counter()
+            self.step()
+            seconds.append(time.perf_counter() - begin)
+        self.module = plain
+        return {"seconds": seconds, "sent": sent() - before}
+
+
+if __name__ == "__main__":
+    rank = int(os.environ[RANK])
+    own_core(rank)
+    chosen = sys.argv[2].split(",") if sys.argv[2] else []
+    obey(TorchRank(rank, sys.argv[1], chosen), rank)

@@ -1,0 +1,44 @@
+"""PyTorch's own environment, made once, and what machine this is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TORCH = "2.13.0"
+FOLDER = Path.home() / ".cache" / "pycaffe_dist" / "bench-torch"
+
+
+def torch_python(folder: Path) -> Path:
+    """The interpreter of the environment in ``folder``, which is made if it is not there."""
+    python, stamp = folder / "bin" / "python", folder / f".torch-{TORCH}"
+    if stamp.exists():
+        return python
+    print(f"installing PyTorch {TORCH} into {folder}", flush=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # pip from outside: Debian's venv may come without one.
+    subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*pip, f"torch=={TORCH}", f"numpy=={np.__version__}"], check=True)
+    stamp.touch()
+    return python
+
+
+def machine() -> dict[str, Any]:
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return {
+        "cpu": cpu[1] if cpu else platform.processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "load": round(os.getloadavg()[0], 2),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+    }

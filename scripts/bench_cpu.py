@@ -1,0 +1,144 @@
+"""Training steps and TEST forwards on the CPU, against PyTorch, in turn within one run.
+
+    make bench
+    python scripts/bench_cpu.py                                  # all nets, 2 threads and 1
+    python scripts/bench_cpu.py --nets lenet vgg16 --threads 2 --quick
+    python scripts/bench_cpu.py --check                          # are the nets of both sides one?
+    python scripts/bench_cpu.py --peak-memory googlenet 32
+    python scripts/bench_cpu.py --python-time --denormals
+    python scripts/bench_cpu.py --everything --output docs/cpu_bench.json
+
+Each side is a process that runs while the other idles.  Both have the same net, parameters, batch
+and update (SGD, momentum 0.9, weight decay 0.0005).  PyTorch lives in an environment of its own,
+which the first run makes.  Results go to a JSON file, timings to a chart beside it (extra `plot`).
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench import environment, measure, report
+from bench.cases import CASES
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    cores = len(os.sched_getaffinity(0))
+    add = options.add_argument
+    add("--engine", default="auto", help="ours: auto, numpy, onednn")
+    add("--nets", nargs="+", choices=list(CASES), default=list(CASES), metavar="NET")
+    add("--threads", nargs="+", type=int, default=sorted({1, cores}, reverse=True))
+    add("--repeats", type=int, default=7, help="turns of each side")
+    add("--turn", type=float, default=1.0, help="seconds of a turn, if a step is not longer")
+    add("--quick", action="store_true", help="3 turns of 0.3 s")
+    add("--output", type=Path, default=ROOT / "runs" / "cpu_bench.json")
+    add("--append", action="store_true", help="keep the other results that the file has")
+    add("--venv", type=Path, default=environment.FOLDER, help="PyTorch's environment")
+    add("--torch-options", default="", help="of fused,channels_last; eager as it comes if empty")
+    add("--check", action="store_true", help="compare outputs, gradients and updates")
+    add("--peak-memory", nargs=2, metavar=("NET", "BATCH"))
+    add("--python-time", action="store_true", help="of a training step of lenet at batch 1")
+    add("--denormals", action="store_true", help="a training step on a batch already learnt")
+    add("--everything", action="store_true", help="all of these, and the timings")
+    args = options.parse_args()
+    if args.quick:
+        args.repeats, args.turn = 3, 0.3
+    if args.everything:
+        args.check = args.python_time = args.denormals = True
+        args.peak_memory = args.peak_memory or ("googlenet", "32")
+    if args.peak_memory and args.peak_memory[0] not in CASES:
+        options.error(f"--peak-memory: {args.peak_memory[0]!r} is not one of {', '.join(CASES)}")
+    asked = (args.check, args.peak_memory, args.python_time, args.denormals)
+    args.timings = args.everything or not any(asked)
+    return args
+
+
+class Results:
+    """The JSON file, written after every result: what was measured is not lost with the rest."""
+
+    def __init__(self, path: Path, about: dict[str, Any], append: bool) -> None:
+        self.path = path
+        kept = json.loads(path.read_text()) if append and path.exists() else {}
+        peak = kept.get("about", {}).get("peak", {})
+        self.all: dict[str, Any] = {**kept, "about": {**about, "peak": peak}}
+
+    def put(self, kind: str, result: dict[str, Any], *key: str) -> None:
+        """Add a result in place of the one with the same values of ``key``."""
+        others = [r for r in self.all.get(kind, []) if any(r[k] != result[k] for k in key)]
+        self.all[kind] = [*others, result] if key else [result]
+        self.write()
+
+    def write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.all, indent=1) + "\n")
+
+
+def main() -> int:
+    args = arguments()
+    torch = environment.torch_python(args.venv)
+    sides = measure.Sides(
+        Path(sys.executable), args.engine, torch, args.torch_options, args.repeats, args.turn
+    )
+    with sides.both(1) as (ours, other):
+        about = {"ours": ours.ask("about"), "torch": other.ask("about")}
+    results = Results(args.output, {"machine": environment.machine(), **about}, args.append)
+    most = max(args.threads)
+    failed = 0
+    if args.check:
+        print("relative differences, in double precision by NumPy:")
+        for name in args.nets:
+            found = measure.check(sides, CASES[name], most)
+            failed += not found["good"]
+            print(report.check_line(found), flush=True)
+            results.put("check", found, "net")
+    if args.timings:
+        time_all(sides, args, results)
+    if args.peak_memory:
+        case = CASES[args.peak_memory[0]].with_batch(int(args.peak_memory[1]))
+        found = measure.peak_memory(sides, case, most)
+        print(report.memory_line(found), flush=True)
+        results.put("peak_memory", found, "net", "batch", "threads")
+    if args.python_time:
+        found = measure.python_time(sides, CASES["lenet"])
+        print(report.python_line(found), flush=True)
+        results.put("python_time", found)
+    if args.denormals:
+        found = measure.denormals(sides, CASES["lenet"], most)
+        print(report.denormals_line(found), flush=True)
+        results.put("denormals", found, "threads")
+    return 1 if failed else 0
+
+
+def time_all(sides: measure.Sides, args: argparse.Namespace, results: Results) -> None:
+    about = results.all["about"]
+    for threads in args.threads:
+        about["peak"][str(threads)] = measure.peak(sides, threads)
+    print(report.heading(about))
+    print(report.timing_table([]), flush=True)
+    for name in args.nets:
+        for threads in args.threads:
+            peak = about["peak"][str(threads)]["best"]
+            for found in measure.timing(sides, CASES[name], threads, peak):
+                print(report.timing_row(found), flush=True)
+                results.put("timings", found, "net", "phase", "threads")
+    order = list(CASES)
+    timings = sorted(results.all["timings"], key=lambda r: order.index(r["net"]))
+    results.all["timings"] = timings
+    results.write()
+    try:
+        chart = args.output.with_suffix(".png")
+        report.chart(about, timings, chart)
+        print(f"{args.output}, {chart}")
+    except ImportError:
+        print(f"{args.output}; no chart: matplotlib is missing: pip install 'pycaffe_dist[plot]'")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+"""Bytes and FLOPs of a training step on the GPU, kernel by kernel, and the time they must take.
+
+    python scripts/roofline.py                   # alexnet and resnet50, as in docs/gpu.md
+    python scripts/roofline.py --write           # and put the tables into docs/gpu.md
+    python scripts/roofline.py models/lenet/train_val.prototxt --batch 64
+
+A step of the real engine runs on the emulated device, where every launch, product and copy is
+seen with its arrays; kernels themselves are not executed.  Each array of a launch counts once (what
+neighbouring threads read again comes from the cache).  Two small batches are traced; all counts are
+straight lines in the batch size, and are followed up to the size asked for.
+"""
+
+import argparse
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from math import ceil, prod
+from pathlib import Path
+from unittest import mock
+
+from pycaffe_dist.engines.cupy.kernels import KERNELS
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.solver import Solver
+from pycaffe_dist.testing import cupy_standin, emulation
+from pycaffe_dist.testing.cupy_standin import array, cublas
+from pycaffe_dist.testing.cupy_standin import kernels as standin_kernels
+from pycaffe_dist.testing.gpu import emulated
+from pycaffe_dist.tools.fake_data import fake_data
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "gpu.md"
+TRACED = (2, 4)  # images
+DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32)]
+PRODUCTS = ("matmul", "gemm")
+COPIES = ("setitem", "zeros")
+REACHED = 0.8  # of the peaks, by good kernels: what is usually measured
+LAUNCH = 3e-6  # seconds that a kernel takes at least
+
+
+@dataclass(frozen=True)
+class Device:
+    """Peaks by the maker's data sheet."""
+
+    name: str
+    bandwidth: float  # bytes a second
+    flops: float  # fp32 a second, fused multiply-adds counted as two
+
+
+DEVICES = (
+    Device("A100 40 GB", 1555e9, 19.5e12),
+    Device("RTX 4090", 1008e9, 82.6e12),
+)
+
+# Operations for each element; kernels that are not here have one.
+PER_ELEMENT = {
+    **dict.fromkeys(("im2col", "swap_axes", "copy_part", "take_part", "fill"), 0),
+    **dict.fromkeys(("scale_bias_forward", "batch_norm_forward", "channel_dots", "lrn_ratio"), 2),
+    **dict.fromkeys(("channel_deviations", "batch_norm_sums", "axpby"), 3),
+    **dict.fromkeys(("batch_norm_backward", "lrn_forward", "softmax_rows_forward"), 5),
+    "sgd_update": 7,
+}
+READ_AND_WRITTEN = re.compile(r"\w+_update|axpy|eltwise_max_next|add_rows|batch_norm_statistics")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel, product or copy."""
+
+    name: str
+    bytes: float
+    flops: float
+
+    def least(self, device: Device) -> float:
+        return max(self.bytes / device.bandwidth, self.flops / device.flops)
+
+    def expected(self, device: Device) -> float:
+        return max(self.least(device) / REACHED, LAUNCH)
+
+    def bound(self, device: Device) -> str:
+        """By what."""
+        if self.least(device) / REACHED < LAUNCH:
+            return "launches"
+        by_memory = self.bytes / device.bandwidth >= self.flops / device.flops
+        return "memory" if by_memory else "arithmetic"
+
+
+class Trace(list[Launch]):
+    """A step's launches, in their order."""
+
+    def kernel(self, name: str, args: dict) -> None:
+        declared = {p.name: p for p in KERNELS[name].parameters}
+        nbytes = 0
+        for key, value in args.items():
+            if declared[key].pointer:
+                both = not declared[key].constant and READ_AND_WRITTEN.fullmatch(name)
+                nbytes += value.nbytes * (2 if both else 1)
+        flops = elements(name, args) * operations(name, args)
+        self.append(Launch(f"`{name}`", nbytes, flops))
+
+    def other(self, what: str, reads: list, writes: list) -> None:
+        nbytes = sum(a.nbytes for a in (*reads, *writes))
+        if what in PRODUCTS:
+            self.append(Launch("GEMM", nbytes, 2 * writes[0].size * reads[0].shape[-1]))
+        elif what in COPIES:
+            self.append(Launch("copies and zeros", nbytes, 0))
+
+
+def elements(name: str, args: dict) -> int:
+    """How many values a kernel goes through."""
+    if "rows" not in args:
+        return int(args["n"])
+    if "splits" in args:
+        return int(args["outer"]) * int(args["channels"]) * int(args["inner"])
+    return int(args["rows"]) * int(args.get("classes", args.get("size", args.get("n", 1))))
+
+
+def operations(name: str, args: dict) -> float:
+    """Of each value."""
+    if "lrn_" in name and "size" in args:
+        return int(args["size"]) * (2 if name.endswith("scale") else 1) + 6
+    if name.endswith(("pool_forward", "pool_test")):
+        return int(args["kernel_h"]) * int(args["kernel_w"])
+    if name in ("col2im", "ave_pool_backward", "choice_pool_backward"):
+        sides = (ceil(int(args[f"kernel_{s}"]) / int(args[f"stride_{s}"])) for s in "hw")
+        return prod(sides)
+    return PER_ELEMENT.get(name, 1)
+
+
+@contextmanager
+def tracing(trace: Trace) -> Iterator[None]:
+    def launched(function, grid, block, args):
+        names = (p.name for p in function.kernel.parameters)
+        trace.kernel(function.kernel.name, dict(zip(names, args, strict=True)))
+
+    def touched(stream, what, reads=(), writes=()):
+        trace.other(what, list(reads), list(writes))
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(emulation.Function, "__call__", launched))
+        for module in (array, cublas, standin_kernels, cupy_standin):
+            stack.enter_context(mock.patch.object(module, "touch", touched))
+        yield
+
+
+def step(path: Path, batch: int) -> Trace:
+    """A second step, when everything has its place."""
+    solver = SolverParameter(
+        base_lr=1e-8, momentum=0.9, weight_decay=1e-4, lr_policy="fixed", max_iter=2, random_seed=1
+    )
+    solver.train_net_param.CopyFrom(fake_data(read_net(str(path)).net, batch_size=batch))
+    with emulated(), tracing(trace := Trace()):
+        made = Solver(solver)
+        made.step(1)
+        trace.clear()
+        made.step(1)
+    return trace
+
+
+def followed(path: Path, batch: int) -> Trace:
+    """A step at a batch size: each launch by the straight line through two small ones."""
+    ahead = (batch - TRACED[0]) / (TRACED[1] - TRACED[0])
+    trace = Trace()
+    for small, large in zip(*(step(path, b) for b in TRACED), strict=True):
+        assert small.name == large.name, f"{small.name} and {large.name} do not belong together"
+        nbytes = small.bytes + (large.bytes - small.bytes) * ahead
+        flops = small.flops + (large.flops - small.flops) * ahead
+        trace.append(Launch(small.name, nbytes, flops))
+    return trace
+
+
+def table(trace: Trace) -> str:
+    """In Markdown: the kernels that take 1 % of the time or more, the rest together, and all."""
+    groups: dict[str, list[Launch]] = {}
+    for launch in trace:
+        groups.setdefault(launch.name, []).append(launch)
+    whole = {d: sum(x.expected(d) for x in trace) for d in DEVICES}
+
+    def share(launches: list[Launch], device: Device) -> float:
+        return sum(x.expected(device) for x in launches) / whole[device]
+
+    def line(name: str, launches: list[Launch]) -> str:
+        nbytes, flops = (sum(getattr(x, what) for x in launches) for what in ("bytes", "flops"))
+        cells = [name, len(launches), f"{nbytes / 1e9:.2f}", f"{flops / 1e9:.1f}"]
+        for d in DEVICES:
+            part = share(launches, d)
+            bounds = {x.bound(d): 0.0 for x in launches}
+            for x in launches:
+                bounds[x.bound(d)] += x.expected(d)
+            most = max(bounds, key=lambda b: bounds[b], default="")
+            cells += [f"{part * whole[d] * 1e3:.2f}", f"{100 * part:.0f} %", most]
+        return f"| {' | '.join(map(str, cells))} |"
+
+    by_time = sorted(groups, key=lambda n: -share(groups[n], DEVICES[0]))
+    shown = [n for n in by_time if any(share(groups[n], d) >= 0.01 for d in DEVICES)]
+    rest = [n for n in by_time if n not in shown]
+    head = "".join(f" {d.name}, ms | share | bound by |" for d in DEVICES)
+    lines = [f"| Kernel | launches | GB | GFLOP |{head}"]
+    lines.append("|---|--:|--:|--:|" + "--:|--:|---|" * len(DEVICES))
+    lines += [line(name, groups[name]) for name in shown]
+    if rest:
+        lines.append(line(f"{len(rest)} others", [x for n in rest for x in groups[n]]))
+    lines.append(line("all", trace))
+    return "\n".join(lines)
+
+
+def report(name: str, batch: int, trace: Trace) -> str:
+    times = []
+    for d in DEVICES:
+        least, expected = sum(x.least(d) for x in trace), sum(x.expected(d) for x in trace)
+        times.append(
+            f"{d.name}: at least {least * 1e3:.3g} ms, expected {expected * 1e3:.3g} ms, "
+            f"{batch / expected:.0f} images a second"
+        )
+    return f"**{name}, batch {batch}.** " + "; ".join(times) + f".\n\n{table(trace)}\n"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("net", nargs="?", type=Path, help="a train_val.prototxt")
+    options.add_argument("--batch", type=int, default=32)
+    options.add_argument("--write", action="store_true", help="put the tables into docs/gpu.md")
+    given = options.parse_args()
+    nets = [(ROOT / "models" / name / "train_val.prototxt", batch) for name, batch in DEFAULT]
+    if given.net:
+        nets = [(given.net, given.batch)]
+    text = "\n".join(report(p.parent.name, b, followed(p, b)) for p, b in nets)
+    print(text)
+    if given.write:
+        begin, end = "<!-- by scripts/roofline.py --write -->\n", "<!-- end -->"
+        page = PAGE.read_text()
+        before, _, after = page.partition(begin)
+        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after.partition(end)[2]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""Random numbers, recurrent steps, the transformer, updates and casts: kernels against NumPy."""
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.data.transformer import Transformer
+from pycaffe_dist.proto.caffe_pb2 import TRAIN, SolverParameter, TransformationParameter
+from pycaffe_dist.solvers.rules import create_rule
+from pycaffe_dist.testing.kernels import layer_numbers, numbers_of
+
+RNG = np.random.default_rng(6)
+
+
+# -- random numbers ----------------------------------------------------------------------------
+
+
+def philox(counter, key):
+    """Philox4x32-10 by the paper, in Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        low = 0xFFFFFFFF
+        c = [(b >> 32) ^ c[1] ^ k[0], b & low, (a >> 32) ^ c[3] ^ k[1], a & low]
+        k = [(k[0] + 0x9E3779B9) & low, (k[1] + 0xBB67AE85) & low]
+    return c
+
+
+def draw(n, seed, stream, offset):
+    """The 32-bit numbers of one draw."""
+    words = (offset & 0xFFFFFFFF, offset >> 32)
+    key = (seed & 0xFFFFFFFF, seed >> 32)
+    groups = (philox((g, stream, *words), key) for g in range(-(-n // 4)))
+    return np.array([v for four in groups for v in four][:n], np.uint64)
+
+
+def test_the_reference_gives_the_published_numbers():
+    def words(text):
+        return [int(word, 16) for word in text.split()]
+
+    assert philox([0] * 4, [0] * 2) == words("6627e8d5 e169c58d bc57ac4c 9b00dbd8")
+    most = [0xFFFFFFFF] * 4
+    assert philox(most, most[:2]) == words("408f276d 41c83b0e a20bc7c6 6d5451fd")
+    pi = words("243f6a88 85a308d3 13198a2e 03707344"), words("a4093822 299f31d0")
+    assert philox(*pi) == words("d16cfe09 94fdcceb 5001e420 24126ea1")
+
+
+@pytest.mark.parametrize("n", [1, 4, 1027])
+@numbers_of("uniform")
+def test_uniform_numbers(run, n):
+    seed, stream, offset = (3 << 32) + 17, 5, (9 << 32) + 1
+    y = run.empty(n)
+    run("uniform", n, seed, stream, offset, y)
+    want = ((draw(n, seed, stream, offset) >> np.uint64(8)) + 1) / 2.0**24
+    np.testing.assert_array_equal(y, want.astype(run.dtype))
+    assert (y > 0).all() and (y <= 1).all()
+
+
+@numbers_of("dropout")
+def test_dropout_keeps_its_share_and_has_the_same_mask_backwards(run):
+    n, ratio = 4099, 0.3
+    x, y, gx = run.array(RNG.standard_normal(n)), run.empty(n), run.empty(n)
+    numbers = (int(ratio * 2**32), 1 / (1 - ratio), 42, 1, 7)
+    run("dropout", n, *numbers, x, y)
+    mask = (draw(n, 42, 1, 7) >= int(ratio * 2**32)) / (1 - ratio)
+    run.close(y, x * mask)
+    assert abs((mask == 0).mean() - ratio) < 0.03
+    run("dropout", n, *numbers, run.array(np.ones(n)), gx)
+    run.close(gx, mask)
+
+
+@pytest.mark.parametrize("change", [(43, 1, 7), (42, 2, 7), (42, 1, 8)])
+def test_another_seed_layer_or_draw_gives_another_mask(run, change):
+    x, first, second = run.array(np.ones(1000)), run.empty(1000), run.empty(1000)
+    run("dropout", 1000, 1 << 31, 2, 42, 1, 7, x, first)
+    run("dropout", 1000, 1 << 31, 2, *change, x, second)
+    assert 400 < (first != second).sum() < 600
+
+
+# -- recurrent ---------------------------------------------------------------------------------
+
+
+@numbers_of("lstm_unit_forward", "lstm_unit_backward")
+def test_lstm_unit(run):
+    streams, cells = 4, 5
+    c_prev = RNG.standard_normal((1, streams, cells))
+    sums = RNG.standard_normal((1, streams, 4 * cells)) * 3
+    cont = np.array([[0.0, 1, 0.5, 1]])
+    c_prev[0, 0, 0] = np.nan  # forgotten, as its sequence begins
+    want = layer_numbers('type: "LSTMUnit"', c_prev, sums, cont, tops=2)
+    n, shape = streams * cells, c_prev.shape
+    goes_on, before, gates = run.array(cont), run.array(c_prev), run.array(sums)
+    c, h = run.empty(*shape), run.empty(*shape)
+    run("lstm_unit_forward", n, cells, goes_on, before, gates, gates, c, h)
+    run.close(c, want.tops[0])
+    run.close(h, want.tops[1])
+    gc, gh = map(run.array, want.top_diffs)
+    g_sums, g_before = run.empty(*sums.shape), run.empty(*shape)
+    run("lstm_unit_backward", n, cells, goes_on, before, gates, c, gc, gh, g_sums, g_before)
+    run.close(g_before, want.bottom_diffs[0])
+    run.close(g_sums, want.bottom_diffs[1])
+
+
+@numbers_of("continue_state", "continue_gradient")
+def test_states_go_on_or_begin_anew(run):
+    cont = np.array([0, 1, 0.5])
+    x, g, gy = RNG.standard_normal((3, 3, 4))
+    x[0, 0] = np.nan
+    y = run.empty(3, 4)
+    run("continue_state", 12, 4, run.array(cont), run.array(x), y)
+    run.close(y, np.where(cont[:, None] == 0, 0, x * cont[:, None]))
+    run("continue_gradient", 12, 4, run.array(cont), run.array(g), run.array(gy), y)
+    run.close(y, g * cont[:, None] + gy)
+
+
+# -- transformer -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mean", [0, 1, 2, 3])
+@pytest.mark.parametrize("crop", [0, 5])
+@numbers_of("transform_bytes", "transform_reals")
+def test_transformer(run, mean, crop):
+    images = RNG.integers(0, 256, (4, 3, 7, 9), dtype=np.uint8)
+    means = {0: [], 1: [100.0], 2: [90.0, 100.0, 110.0]}.get(mean, [])
+    param = TransformationParameter(mirror=True, crop_size=crop, scale=0.125, mean_value=means)
+    transformer = Transformer(param, TRAIN)
+    level = np.array(means or [0], np.float32)
+    if mean == 3:
+        level = RNG.integers(0, 256, (3, 7, 9)).astype(np.float32)
+        transformer.mean = level
+        transformer.means = np.stack([level, level[:, :, ::-1]])
+    transformer.init_rand()
+    draws = transformer.draws(4)
+    want = np.empty((4, 3, crop, crop) if crop else images.shape, np.float32)
+    transformer.apply(list(images), draws, want)
+    places = [transformer._place(images.shape[1:], own) for own in draws.tolist()]
+    at = np.array(places, np.int32)
+    numbers = (want.size, *images.shape[1:], *want.shape[2:], mean, 0.125, at, run.array(level))
+    for kernel, x in (("transform_bytes", images), ("transform_reals", run.array(images))):
+        y = run.empty(*want.shape)
+        run(kernel, *numbers, x, y)
+        run.close(y, want)
+
+
+# -- updates -----------------------------------------------------------------------------------
+
+# Powers of two and the like, which the solver's float32 fields hold exactly.
+RULES = {
+    "SGD": ("sgd", {"momentum": 0.875}, [0.875]),
+    "Nesterov": ("nesterov", {"momentum": 0.875}, [0.875]),
+    "AdaGrad": ("adagrad", {"delta": 2**-10}, [2**-10]),
+    "RMSProp": ("rmsprop", {"delta": 2**-10, "rms_decay": 0.9375}, [2**-10, 0.9375, 0.0625]),
+    "AdaDelta": ("adadelta", {"delta": 2**-10, "momentum": 0.875}, [2**-10, 0.875, 0.125]),
+    "Adam": (
+        "adam",
+        {"delta": 2**-10, "momentum": 0.875, "momentum2": 0.96875},
+        [2**-10, 0.875, 0.125, 0.96875, 0.03125],
+    ),
+}
+
+
+@pytest.mark.parametrize("l1", [False, True])
+@numbers_of(
+    *("sgd_update", "nesterov_update", "adagrad_update"),
+    *("rmsprop_update", "adadelta_update", "adam_update"),
+)
+def test_update_rules(run, l1):
+    rate, share, decay, clip, n = 0.125, 0.5, 0.25, 0.75, 1000
+    scale = run.array([clip])
+    for kind, (name, settings, numbers) in RULES.items():
+        rule = create_rule(SolverParameter(type=kind, **settings))
+        data = RNG.standard_normal(n)
+        data[:5] = 0
+        history = [np.zeros(n) for _ in range(rule.histories)]
+        mine, diff, past = run.array(data), run.empty(n), [run.array(h) for h in history]
+        for iteration in range(3):
+            rule.begin(iteration)
+            g = RNG.standard_normal(n)
+            diff[...] = g
+            g = g * clip * share + decay * (np.sign(data) if l1 else data)
+            rule.step(g, history, rate, np.empty(n))
+            data -= g
+            corrected = rate * getattr(rule, "correction", 1.0)
+            settled = (n, corrected, *numbers, share, decay, l1, scale)
+            run(f"{name}_update", *settled, mine, diff, *past)
+            for got, want in zip((mine, diff, *past), (data, g, *history), strict=True):
+                run.close(got, want)
+
+
+@numbers_of("channel_dots", "channel_sums", "clip_scale")
+def test_the_norm_of_all_gradients_and_the_scale_that_clips_it(run):
+    gradients = [run.array(RNG.standard_normal(n)) for n in (3, 700, 5000)]
+    splits = [1, 2, 8]
+    partials, total = run.empty(sum(splits)), run.empty(1)
+    begin = 0
+    for g, s in zip(gradients, splits, strict=True):
+        part = run.empty(s)
+        run("channel_dots", s, s, 1, 1, g.size, g, g, part)
+        partials[begin : begin + s] = part
+        begin += s
+    run("channel_sums", 1, 1, 1, 1, partials.size, partials, total)
+    want = np.sqrt(sum(float(np.vdot(g, g)) for g in gradients))
+    for limit, scale in ((want / 2, 0.5), (want * 2, 1.0)):
+        got, norm = run.empty(1), run.empty(1)
+        run("clip_scale", 1, limit, total, got, norm)
+        run.close(norm, [want])
+        run.close(got, [scale])
+
+
+# -- casts -------------------------------------------------------------------------------------
+
+
+@np.errstate(all="ignore")
+def hard_floats():
+    """Every half's neighbourhood, ties included, and what does not fit."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    halves = halves[np.isfinite(halves)]
+    between = (halves + np.nextafter(halves.astype(np.float16), np.float16(np.inf))) / 2
+    near = [np.nextafter(between, s * np.float32(np.inf)).astype(np.float32) for s in (-1, 1)]
+    rest = np.array([65519.99, 65520, 1e5, -1e30, np.inf, -np.inf, np.nan, 0, -0.0, 1e-45], "f")
+    return np.concatenate([halves, between, *near, rest]).astype(np.float32)
+
+
+@numbers_of("real_to_half", "half_to_real")
+def test_half_floats(run):
+    x = hard_floats()
+    with np.errstate(all="ignore"):
+        want = x.astype(np.float16)
+    y = np.empty(x.size, np.uint16)
+    run("real_to_half", x.size, run.array(x), y)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(y[numbers], want.view(np.uint16)[numbers])
+    assert np.isnan(y.view(np.float16)[~numbers]).all()
+    every, back = np.arange(1 << 16, dtype=np.uint16), run.empty(1 << 16)
+    run("half_to_real", back.size, every, back)
+    np.testing.assert_array_equal(back, every.view(np.float16).astype(run.dtype))
+    assert np.signbit(back[0x8000]) and not np.signbit(back[0])
+
+
+@numbers_of("real_to_bfloat", "bfloat_to_real")
+def test_bfloats(run):
+    x = np.concatenate([hard_floats(), RNG.standard_normal(1000).astype("f")])
+    y, back = np.empty(x.size, np.uint16), run.empty(x.size)
+    run("real_to_bfloat", x.size, run.array(x), y)
+    run("bfloat_to_real", x.size, y, back)
+    nan = np.isnan(x)
+    assert np.isnan(back[nan]).all()
+    bits = x[~nan].view(np.uint32).astype(np.uint64)
+    want = (bits + 0x7FFF + (bits >> np.uint64(16) & np.uint64(1))) >> np.uint64(16)
+    np.testing.assert_array_equal(y[~nan], want)
+    every, back = np.arange(1 << 16, dtype=np.uint32), run.empty(1 << 16)
+    run("bfloat_to_real", back.size, every.astype(np.uint16), back)
+    with np.errstate(all="ignore"):  # among them NaN of all kinds
+        want = (every << 16).view(np.float32).astype(run.dtype)
+    np.testing.assert_array_equal(back, want)

@@ -1,0 +1,65 @@
+"""scripts/roofline.py counts what a step does."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NET = """
+name: "two products"
+layer { name: "data" type: "Input" top: "x" top: "label"
+  input_param { shape { dim: 8 dim: 3 dim: 6 dim: 6 } shape { dim: 8 } } }
+layer { name: "conv" type: "Convolution" bottom: "x" top: "conv"
+  convolution_param { num_output: 4 kernel_size: 3 } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+layer { name: "ip" type: "InnerProduct" bottom: "conv" top: "ip"
+  inner_product_param { num_output: 5 } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" }
+"""
+
+
+@pytest.fixture(scope="module")
+def roofline():
+    spec = importlib.util.spec_from_file_location("roofline", ROOT / "scripts" / "roofline.py")
+    module = sys.modules["roofline"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["roofline"]
+
+
+def net_of(tmp_path, batch):
+    path = tmp_path / "net.prototxt"
+    path.write_text(NET.replace("dim: 8", f"dim: {batch}"))
+    return path
+
+
+def test_a_step_is_counted_by_kernel(roofline, tmp_path):
+    batch, floats = 8, 4
+    trace = roofline.step(net_of(tmp_path, batch), batch)
+    products = [x for x in trace if x.name == "GEMM"]
+    conv, ip = 2 * batch * 16 * 4 * 27, 2 * batch * 64 * 5
+    # forward, weights' gradient, and for the second layer its bottom's
+    assert sorted(x.flops for x in products) == sorted([conv, conv, ip, ip, ip])
+    (relu,) = [x for x in trace if x.name == "`relu_forward`"]
+    assert (relu.bytes, relu.flops) == (2 * batch * 64 * floats, batch * 64)
+    (columns, _) = [x for x in trace if x.name == "`im2col`"]
+    assert columns.bytes == batch * floats * (3 * 36 + 27 * 16)
+    updates = [x.bytes for x in trace if x.name == "`sgd_update`"]
+    values, clip = 6 * (4 * 27 + 4 + 64 * 5 + 5), 1
+    assert sum(updates) == floats * (values + 4 * clip)
+
+
+def test_counts_are_straight_lines_in_the_batch_size(roofline):
+    lenet = ROOT / "models" / "lenet" / "train_val.prototxt"
+    assert roofline.followed(lenet, 8) == roofline.step(lenet, 8)
+
+
+def test_the_slower_of_memory_and_arithmetic_is_the_bound(roofline):
+    device = roofline.Device("one", bandwidth=1e9, flops=10e9)
+    memory, sums = roofline.Launch("a", 1e9, 1e9), roofline.Launch("b", 1e9, 50e9)
+    tiny = roofline.Launch("c", 1, 1)
+    assert [x.least(device) for x in (memory, sums)] == [1, 5]
+    assert [x.bound(device) for x in (memory, sums, tiny)] == ["memory", "arithmetic", "launches"]
+    assert tiny.expected(device) == roofline.LAUNCH

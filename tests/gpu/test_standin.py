@@ -1,0 +1,231 @@
+"""The stand-in for CuPy: as strict as a device, and nothing in it that CuPy does not have."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycaffe_dist.layers
+from pycaffe_dist.testing import cupy_standin as xp
+from pycaffe_dist.testing.cupy_standin import array as arrays
+from pycaffe_dist.testing.cupy_standin import cublas, cuda, runtime
+
+# What the stand-in is made of and looked at by.
+OURS = {"COUNTS", "POOL", "RaceError", "FUNCTIONS", "UFUNCS", "WAITS", "lift", "own", "touch"}
+OURS |= {"array", "kernels", "memory", "runtime", "np", "annotations", "Any", "SimpleNamespace"}
+
+
+# -- against the real package ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return pytest.importorskip("cupy", reason="pip install cupy-cuda12x: no GPU is needed for it")
+
+
+def test_every_name_is_in_cupy(cupy):
+    for name in public(xp) - OURS - {"cublas"}:
+        assert hasattr(cupy, name), name
+    for name in public(cuda, cuda.__all__):
+        assert hasattr(cupy.cuda, name), name
+    for name in public(runtime) - {"DEVICES", "threading", "Any", "annotations"}:
+        assert hasattr(cupy.cuda.runtime, name), name
+    assert hasattr(cupy.lib.stride_tricks, "as_strided")
+
+
+def test_every_method_of_an_array_is_in_cupys(cupy):
+    for name in {*vars(xp.ndarray), *arrays.METHODS} - {"_host", "_memory", "__weakref__"}:
+        assert hasattr(cupy.ndarray, name), name
+
+
+def public(module, names=None):
+    return {n for n in names or vars(module) if not n.startswith("_")}
+
+
+TWINS = [
+    "asarray",
+    "empty",
+    "zeros",
+    "arange",
+    "ndarray.get",
+    "ndarray.set",
+    "ndarray.fill",
+    "add.at",
+    "cuda.Stream",
+    "cuda.Stream.record",
+    "cuda.Stream.wait_event",
+    "cuda.Stream.use",
+    "cuda.Stream.synchronize",
+    "cuda.Event",
+    "cuda.Event.record",
+    "cuda.Event.synchronize",
+    "cuda.Device",
+    "cuda.Device.use",
+    "cuda.alloc_pinned_memory",
+    "cuda.get_current_stream",
+    "cuda.runtime.getDeviceProperties",
+    "cuda.runtime.setDevice",
+    "RawModule",
+    "RawModule.get_function",
+]
+
+
+def parameters(found):
+    """The names of a function's parameters; compiled ones have them in their documentation."""
+    try:
+        return [p for p in inspect.signature(found).parameters if p != "self"]
+    except (TypeError, ValueError):
+        first = (found.__doc__ or "").strip().split("\n")[0]
+        inside = first[first.index("(") + 1 :].split(") ->")[0].rstrip(")")
+        words = [part.split("=")[0].split()[-1] for part in inside.split(",") if part.strip()]
+        return [word for word in words if word not in ("self", "*")]
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_signatures_are_cupys(cupy, name):
+    def find(module):
+        for part in name.split("."):
+            module = getattr(module, part)
+        return module
+
+    ours, theirs = parameters(find(xp)), parameters(find(cupy))
+    assert theirs[: len(ours)] == ours, (ours, theirs)
+
+
+def test_gemm_is_cupys(cupy):
+    """Read, not imported: without cuBLAS, which a GPU's owner has, it cannot be."""
+    path = Path(cupy.__file__).parent / "cublas.py"
+    functions = [n for n in ast.parse(path.read_text()).body if isinstance(n, ast.FunctionDef)]
+    (gemm,) = (f for f in functions if f.name == "gemm")
+    assert [a.arg for a in gemm.args.args] == parameters(cublas.gemm)
+
+
+def test_what_generic_layers_ask_of_xp_is_in_cupy(cupy):
+    """By reading them: every ``xp.name`` and ``self.xp.name``."""
+    used = set()
+    for path in Path(pycaffe_dist.layers.__file__).parent.glob("*.py"):
+        used |= set(re.findall(r"\bxp\.([a-z_0-9.]+)", path.read_text()))
+    assert {"matmul", "einsum", "add.at", "lib.stride_tricks.as_strided"} <= used
+    for name in used:
+        found = cupy
+        for part in name.split("."):
+            assert hasattr(found, part), name
+            found = getattr(found, part)
+
+
+def test_without_a_driver_cupy_says_so(cupy):
+    """The message that the engine builds on; on a machine with a GPU there is nothing to say."""
+    try:
+        assert cupy.cuda.runtime.getDeviceCount() >= 0
+    except cupy.cuda.runtime.CUDARuntimeError as e:
+        assert str(e).startswith("cudaError")
+
+
+# -- on its own ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def counts():
+    xp.COUNTS.clear()
+    with cuda.Stream(non_blocking=True):
+        yield xp.COUNTS
+
+
+def device(*values):
+    return xp.asarray(np.array(values, np.float32))
+
+
+def test_host_and_device_do_not_mix():
+    there, here = device(1, 2, 3), np.ones(3, np.float32)
+    mixes = [
+        lambda: there + here,
+        lambda: here * there,
+        lambda: np.add(here, there),
+        lambda: xp.add(there, here),
+        lambda: xp.add(there, there, out=here),
+        lambda: there[here.astype(int)],
+        lambda: np.asarray(there),
+    ]
+    for mix in mixes:
+        with pytest.raises(TypeError):
+            mix()
+    with pytest.raises(ValueError, match="non-scalar"):
+        there[...] = here
+    with pytest.raises(TypeError):
+        here[...] = there
+    assert (there + 1).get().tolist() == [2, 3, 4]
+    assert (np.float32(2) * there).get().tolist() == [2, 4, 6]
+
+
+def test_whoever_looks_waits(counts):
+    x = device(1, 2, 3)
+    counts.clear()
+    total = x.sum()
+    assert total.shape == () and not counts["synchronise"]
+    for look in (float, int, bool, lambda t: t.item(), lambda t: t.get(), lambda t: x[x > 1]):
+        counts.clear()
+        look(total)
+        assert counts["synchronise"] == 1
+    counts.clear()
+    x[x > 1] = 0
+    assert not counts["synchronise"]
+
+
+def test_memory_is_given_back_and_used_again(counts):
+    first = xp.empty(1000, np.float32)
+    view = first[10:20].reshape(2, 5)
+    asked = counts["malloc"]
+    del first
+    second = xp.empty(1000, np.float32)
+    assert counts["malloc"] == asked + 1, "a view keeps its memory"
+    del view, second
+    xp.empty(1000, np.float32)
+    assert counts["malloc"] == asked + 1
+    assert np.isnan(xp.empty(3, np.float32).get()).all(), "nobody counts on what is in it"
+
+
+def test_two_streams_that_nothing_orders_race():
+    one, two = cuda.Stream(), cuda.Stream()
+    with one:
+        x = xp.zeros(3)
+    with two, pytest.raises(xp.RaceError, match="reads what is being written"):
+        x + 1
+    two.wait_event(one.record())
+    with two:
+        y = x + 1
+    with one, pytest.raises(xp.RaceError, match="writes what is being read"):
+        x.fill(2)
+    two.synchronize()
+    with one:
+        x.fill(2)
+        assert x.get().tolist() == [2, 2, 2]
+    assert y.get(stream=two).tolist() == [1, 1, 1]
+
+
+def test_memory_freed_on_one_stream_and_read_on_another_races():
+    """What a landing that is dropped too early would do."""
+    copy, compute = cuda.Stream(), cuda.Stream()
+    with copy:
+        landing = xp.zeros(777)
+    compute.wait_event(copy.record())
+    with compute:
+        landing + 1
+    del landing
+    with copy, pytest.raises(xp.RaceError):
+        xp.zeros(777)
+
+
+def test_a_copy_from_memory_that_is_not_pinned_makes_the_host_wait(counts):
+    x = xp.zeros(4, np.float32)
+    counts.clear()
+    x.set(np.ones(4, np.float32), stream=cuda.get_current_stream())
+    assert counts["synchronise"] == 1
+    pinned = np.frombuffer(cuda.alloc_pinned_memory(16), np.float32)
+    pinned[...] = 2
+    counts.clear()
+    x.set(pinned, stream=cuda.get_current_stream())
+    assert counts["synchronise"] == 0
+    assert x.get().tolist() == [2, 2, 2, 2]

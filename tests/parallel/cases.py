@@ -1,0 +1,202 @@
+"""Small nets and solvers, the same for ranks that are threads and ranks of mpirun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pycaffe_dist.layer import Context
+from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.communicator import Communicator
+from pycaffe_dist.parallel.links import AlphaBeta, Links
+from pycaffe_dist.parallel.plan import Plan, make_plan
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.solver import Solver
+
+BATCH = 4
+STEPS = 20
+LINKS = Links(AlphaBeta(1e-4, 8e-9), AlphaBeta(1e-6, 1e-10), 1e10, 1e10)
+
+INPUT = """
+layer {{ name: "data" type: "Input" top: "data" top: "label"
+  input_param {{ shape {{ dim: {batch} dim: 2 dim: 6 dim: 6 }} shape {{ dim: {batch} }} }} }}
+"""
+FILLERS = 'weight_filler { type: "gaussian" std: 0.3 } bias_filler { type: "constant" value: 0.1 }'
+LOSS = """
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "out" bottom: "label" top: "loss" }
+"""
+NETS = {
+    "conv": f"""
+layer {{ name: "conv1" type: "Convolution" bottom: "data" top: "c1" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 decay_mult: 0 }}
+  convolution_param {{ num_output: 5 kernel_size: 3 {FILLERS} }} }}
+layer {{ name: "relu1" type: "ReLU" bottom: "c1" top: "c1" }}
+layer {{ name: "conv2" type: "Convolution" bottom: "c1" top: "c2"
+  convolution_param {{ num_output: 4 kernel_size: 2 {FILLERS} }} }}
+layer {{ name: "ip1" type: "InnerProduct" bottom: "c2" top: "i1" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 }} inner_product_param {{ num_output: 13 {FILLERS} }} }}
+layer {{ name: "relu2" type: "ReLU" bottom: "i1" top: "i1" }}
+layer {{ name: "ip2" type: "InnerProduct" bottom: "i1" top: "out"
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+""",
+    "flavours": f"""
+layer {{ name: "rows" type: "InnerProduct" bottom: "data" top: "r"
+  inner_product_param {{ num_output: 6 axis: 2 {FILLERS} }} }}
+layer {{ name: "square" type: "InnerProduct" bottom: "r" top: "s"
+  inner_product_param {{ num_output: 12 transpose: true {FILLERS} }} }}
+layer {{ name: "tanh" type: "TanH" bottom: "s" top: "s" }}
+layer {{ name: "plain" type: "InnerProduct" bottom: "s" top: "t"
+  inner_product_param {{ num_output: 12 bias_term: false {FILLERS} }} }}
+layer {{ name: "fixed" type: "InnerProduct" bottom: "t" top: "out" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 0 }} inner_product_param {{ num_output: 5 {FILLERS} }} }}
+""",
+    "shared": f"""
+layer {{ name: "flat" type: "Flatten" bottom: "data" top: "flat" }}
+layer {{ name: "low" type: "InnerProduct" bottom: "flat" top: "a"
+  inner_product_param {{ num_output: 9 {FILLERS} }} }}
+layer {{ name: "one" type: "InnerProduct" bottom: "a" top: "b" param {{ name: "w" }}
+  param {{ name: "b" }} inner_product_param {{ num_output: 9 {FILLERS} }} }}
+layer {{ name: "sigmoid" type: "Sigmoid" bottom: "b" top: "b" }}
+layer {{ name: "two" type: "InnerProduct" bottom: "b" top: "out" param {{ name: "w" }}
+  param {{ name: "b" }} inner_product_param {{ num_output: 9 {FILLERS} }} }}
+""",
+    "norm": f"""
+layer {{ name: "conv" type: "Convolution" bottom: "data" top: "c"
+  convolution_param {{ num_output: 5 kernel_size: 3 {FILLERS} }} }}
+layer {{ name: "bn" type: "BatchNorm" bottom: "c" top: "n" }}
+layer {{ name: "scale" type: "Scale" bottom: "n" top: "n" scale_param {{ bias_term: true }} }}
+layer {{ name: "ip" type: "InnerProduct" bottom: "n" top: "out"
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+""",
+}
+SOLVERS = {
+    "SGD": "momentum: 0.9 weight_decay: 0.01",
+    "Nesterov": "momentum: 0.9 weight_decay: 0.01",
+    "AdaGrad": "weight_decay: 0.01",
+    "RMSProp": "rms_decay: 0.9 weight_decay: 0.01",
+    "AdaDelta": "momentum: 0.9 delta: 1e-3 weight_decay: 0.01",
+    "Adam": "momentum: 0.9 momentum2: 0.99 delta: 1e-3 weight_decay: 0.01",
+}
+RATES = {"AdaDelta": 1.0, "Adam": 0.003, "RMSProp": 0.003, "AdaGrad": 0.02}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A net, a solver, and how it is distributed."""
+
+    net: str = "conv"
+    solver: str = "SGD"
+    extra: str = ""
+    settings: ClusterSettings = field(default_factory=ClusterSettings)
+
+    def __str__(self) -> str:
+        s = self.settings
+        parts = [self.net, self.solver, s.comm, self.extra, "" if s.overlap else "no overlap"]
+        return " ".join(part for part in [*parts, "" if s.wire == "fp32" else s.wire] if part)
+
+
+def equality_cases() -> list[Case]:
+    """Every scheme with every solver type, then every other way that a step can go."""
+    schemes = ("allreduce", "sharded", "sfb", "sf-push")
+    cases = [Case("conv", s, "", ClusterSettings(comm=c)) for s in SOLVERS for c in schemes]
+    for comm in schemes:
+        settings = ClusterSettings(comm=comm)
+        cases += [
+            Case("flavours", "Nesterov", "", settings),
+            Case("shared", "SGD", "", settings),
+            Case("conv", "SGD", "iter_size: 3", settings),
+            Case("conv", "SGD", 'regularization_type: "L1"', settings),
+            Case("conv", "Adam", "", ClusterSettings(comm=comm, overlap=False)),
+        ]
+    for comm in ("allreduce", "sfb"):  # the others update before the norm of all is known
+        cases.append(Case("conv", "SGD", "clip_gradients: 0.5", ClusterSettings(comm=comm)))
+    cases.append(Case("conv", "SGD", 'lr_policy: "step" stepsize: 7 gamma: 0.5'))
+    cases.append(
+        Case("conv", "SGD", "", ClusterSettings(comm="allreduce", comm_layer={"ip1": "sfb"}))
+    )
+    return cases
+
+
+def batches(ranks: int, passes: int, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs and labels by pass, rank and image."""
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((passes, ranks, BATCH, 2, 6, 6)).astype(np.float32)
+    return data, rng.integers(0, 5, (passes, ranks, BATCH)).astype(np.float32)
+
+
+def build(case: Case, ranks: Sequence[int], of: int, prefix: str = "", start: int = 0) -> Solver:
+    """A solver that is fed the batches of ``ranks``, joined, of so many, from pass ``start`` on."""
+    rate = RATES.get(case.solver, 0.05)
+    policy = "" if "lr_policy" in case.extra else 'lr_policy: "fixed"'
+    net = INPUT.format(batch=BATCH * len(ranks)) + NETS[case.net] + LOSS
+    text = (
+        f'type: "{case.solver}" base_lr: {rate} {policy} {SOLVERS[case.solver]} {case.extra} '
+        f'snapshot_after_train: false snapshot_prefix: "{prefix}" net_param {{ {net} }}'
+    )
+    param = parse_text(text, SolverParameter()).message
+    solver = Solver(param, Context())
+    rng = np.random.default_rng(3)
+    for learnable in solver.net.params.learnable:
+        blob = learnable.blob
+        if learnable.lr_mult or blob.shape != (1,):
+            blob.data[...] = 0.3 * rng.standard_normal(blob.shape)
+    data, labels = batches(of, 3 * STEPS * param.iter_size)
+    passes = iter(range(start, len(data)))
+
+    def feed(layer: int) -> None:
+        if layer == 0:
+            i = next(passes)
+            net = solver.net
+            shape = net.blobs[net.blob_ids["data"]].shape
+            net.blobs[net.blob_ids["data"]].data[...] = data[i, ranks].reshape(shape)
+            net.blobs[net.blob_ids["label"]].data[...] = labels[i, ranks].reshape(-1)
+
+    solver.net.before_forward.append(feed)
+    return solver
+
+
+def weights(solver: Solver) -> list[np.ndarray]:
+    return [param.blob.data.copy() for param in solver.net.params.learnable]
+
+
+def reference(case: Case, ranks: int, steps: int = STEPS) -> list[np.ndarray]:
+    """The weights after so many steps of one rank with the joint batch."""
+    solver = build(case, range(ranks), ranks)
+    solver.step(steps)
+    return weights(solver)
+
+
+def plan_for(case: Case, solver: Solver, communicator: Communicator) -> Plan:
+    """The same on all ranks, whatever the machine is like today."""
+    size, nodes = communicator.size, communicator.nodes.count
+    return make_plan(solver.net, case.settings, size, nodes, LINKS, solver.param)
+
+
+def trained(case: Case, communicator: Communicator, steps: int = STEPS) -> list[np.ndarray]:
+    """The weights after so many steps of this rank among the others."""
+    solver = build(case, [communicator.rank], communicator.size)
+    plan = plan_for(case, solver, communicator)
+    with distribute(solver, case.settings, communicator, plan):
+        solver.step(steps)
+    return weights(solver)
+
+
+def identical(ranks: Sequence[Sequence[np.ndarray]]) -> bool:
+    """Whether all ranks have the same weights, to the bit."""
+    return all(
+        (mine == first).all()
+        for rank in ranks[1:]
+        for mine, first in zip(rank, ranks[0], strict=True)
+    )
+
+
+def distance(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> float:
+    """The largest relative distance of two parameters."""
+    return max(
+        float(np.linalg.norm(x - y) / max(np.linalg.norm(y), 1e-12))
+        for x, y in zip(a, b, strict=True)
+    )

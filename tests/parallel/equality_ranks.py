@@ -1,0 +1,28 @@
+"""Run by mpirun: all cases of equality, one after the other.
+
+    mpirun -n 4 python equality_ranks.py 2      # as on nodes of two ranks each
+
+Rank 0 prints a line for every case: the distance from the joint batch, whether all ranks have the
+same weights, and the case.
+"""
+
+import sys
+
+from cases import distance, equality_cases, identical, reference, trained
+
+from pycaffe_dist.parallel import comm_thread
+from pycaffe_dist.parallel.collectives import gather_objects
+from pycaffe_dist.parallel.communicator import run
+from pycaffe_dist.parallel.launcher import rank_and_size
+from pycaffe_dist.parallel.mpi import MpiCommunicator
+
+comm_thread.go_before = lambda thread: None  # there are more ranks than cores
+rank, _ = rank_and_size()
+communicator = MpiCommunicator(f"node{rank // int(sys.argv[1])}")
+for case in equality_cases():
+    mine = trained(case, communicator)
+    everybody = run(gather_objects(communicator, mine))
+    if communicator.rank == 0:
+        far = distance(mine, reference(case, communicator.size))
+        print(f"{far:.3g} {identical(everybody)} {case}", flush=True)
+communicator.close()

@@ -1,0 +1,77 @@
+"""P ranks with batch K take the same steps as one rank with batch P·K, whatever the scheme."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from cases import Case, distance, equality_cases, identical, reference, trained
+
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.testing.ranks import run_ranks
+
+CLOSE = 1e-5
+
+
+@pytest.mark.parametrize(("ranks", "on_a_node"), [(2, 1), (3, 2), (4, 2)])
+def test_ranks_of_mpirun_step_as_one_with_the_joint_batch(
+    mpirun: Callable[..., str], ranks: int, on_a_node: int
+) -> None:
+    lines = mpirun(ranks, "equality_ranks.py", str(on_a_node)).splitlines()
+    assert len(lines) == len(equality_cases())
+    wrong = [line for line in lines if float(line.split()[0]) > CLOSE or line.split()[1] != "True"]
+    assert not wrong
+
+
+@pytest.mark.parametrize("case", equality_cases(), ids=str)
+def test_a_rank_alone_on_the_same_path_steps_as_it_would_without(case: Case) -> None:
+    assert distance(trained(case, SoloCommunicator()), reference(case, 1)) < CLOSE
+
+
+@pytest.mark.parametrize("hosts", [3, ["a", "a"], ["a", "b", "a", "b"]], ids=str)
+@pytest.mark.parametrize("comm", ["allreduce", "sharded", "sfb", "sf-push"])
+def test_ranks_spread_over_nodes_in_any_way_step_alike(
+    hosts: int | Sequence[str], comm: str
+) -> None:
+    case = Case("flavours", "Adam", "", ClusterSettings(comm=comm))
+    ranks = hosts if isinstance(hosts, int) else len(hosts)
+    everybody = run_ranks(hosts, lambda communicator: trained(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, ranks)) < CLOSE
+
+
+@pytest.mark.parametrize("wire", ["fp16", "bf16"])
+@pytest.mark.parametrize("comm", ["allreduce", "sharded", "sfb", "sf-push"])
+def test_half_the_bits_on_the_wire_keep_ranks_identical_and_near(wire: str, comm: str) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm=comm, wire=wire))
+    everybody = run_ranks(["a", "b", "b"], lambda communicator: trained(case, communicator))
+    assert identical(everybody)
+    far = distance(everybody[0], reference(case, 3))
+    assert 1e-6 < far < (0.01 if wire == "fp16" else 0.06)
+
+
+def test_updates_can_be_summed_instead_of_averaged() -> None:
+    summed = Case("conv", "SGD", "", ClusterSettings(comm="allreduce", sum_updates=True))
+    everybody = run_ranks(2, lambda communicator: trained(summed, communicator))
+    # Twice the gradient is what twice the rate and half the decay would make of the mean.
+    import cases
+
+    twice = Case("conv", "SGD", "", ClusterSettings())
+    solver = cases.build(twice, range(2), 2)
+    for param in solver.net.params.learnable:
+        param.lr_mult, param.decay_mult = 2 * param.lr_mult, param.decay_mult / 2
+    solver.step(cases.STEPS)
+    assert distance(everybody[0], cases.weights(solver)) < CLOSE
+
+
+def test_batch_norm_over_all_ranks_is_that_of_the_joint_batch() -> None:
+    case = Case("norm", "SGD", "", ClusterSettings(sync_bn=True))
+    everybody = run_ranks(["a", "a", "b"], lambda communicator: trained(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, 3)) < CLOSE
+
+
+def test_batch_norm_of_each_rank_is_merged_in_the_end() -> None:
+    case = Case("norm", "SGD", "", ClusterSettings())
+    everybody = run_ranks(2, lambda communicator: trained(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, 2)) > CLOSE

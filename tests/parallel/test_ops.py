@@ -1,0 +1,327 @@
+"""Several ranks from start to end, as people run them: real mpirun, real signals, real kills."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pycaffe_dist.parallel.job import JOB
+from pycaffe_dist.parallel.launcher import VARIABLES
+from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
+
+pytest.importorskip("mpi4py")
+
+NET = """
+name: "pairs"
+layer { name: "x" type: "DummyData" top: "data" top: "label"
+  dummy_data_param { shape { dim: 8 dim: 6 } shape { dim: 8 }
+    data_filler { type: "gaussian" } data_filler { type: "constant" value: 1 } } }
+EXTRA
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
+  inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+"""
+PYTHON = """
+layer { name: "fault" type: "Python" bottom: "data" top: "data"
+  python_param { module: "fault" layer: "Fault" } }
+"""
+FAULT = """
+import os, signal, sys, time
+import pycaffe_dist as caffe
+
+class Fault(caffe.Layer):
+    def setup(self, bottom, top):
+        self.count = 0
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+    def forward(self, bottom, top):
+        rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", 0)))
+        self.count += 1
+        BODY
+    def backward(self, top, propagate_down, bottom):
+        pass
+"""
+SOLVER = """
+net: "net.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: MAX display: 5
+snapshot: EVERY snapshot_prefix: "run" random_seed: 3 solver_mode: CPU
+"""
+TRAIN = ["train", "-solver", "solver.prototxt"]
+ENDLESS = 10_000_000
+ENV = {k: v for k, v in os.environ.items() if not k.startswith(("GLOG", "OMPI", "PMI", "PCD"))}
+ENV["PCD_ENGINE"] = "numpy"  # nothing is measured at start
+
+
+@pytest.fixture
+def folder(tmp_path):
+    yield write(tmp_path)
+    gone = wait_for(lambda: not processes(tmp_path), 15)
+    for pid in processes(tmp_path):
+        os.kill(pid, signal.SIGKILL)
+    assert gone, "processes are left behind"
+
+
+def write(folder, steps=20, every=10, fault=None):
+    solver = SOLVER.replace("MAX", str(steps)).replace("EVERY", str(every))
+    (folder / "solver.prototxt").write_text(solver)
+    (folder / "net.prototxt").write_text(NET.replace("EXTRA", PYTHON if fault else ""))
+    if fault:
+        (folder / "fault.py").write_text(FAULT.replace("BODY", fault))
+    return folder
+
+
+def processes(folder, rank=None):
+    """The processes of jobs of a folder, by rank if they have one."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(entry / "cwd") != str(folder):
+                continue
+            env = dict(w.split("=", 1) for w in (entry / "environ").read_text().split("\0") if w)
+        except OSError:
+            continue
+        own = next((env[name] for name, _ in VARIABLES if name in env), None)
+        if JOB in env and (rank is None or own == str(rank)):
+            found.append(int(entry.name))
+    return found
+
+
+def wait_for(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return bool(condition())
+
+
+class Run:
+    """A `pcd` command under way."""
+
+    def __init__(self, folder, *args, command=None, env=ENV):
+        self.folder = folder
+        self.log = folder / "stderr.txt"
+        command = command or [sys.executable, "-m", "pycaffe_dist", *args]
+        with self.log.open("w") as log, (folder / "stdout.txt").open("w") as out:
+            self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=out, stderr=log)
+
+    def until(self, text, seconds=60):
+        assert wait_for(lambda: text in self.log.read_text() or self.over, seconds), self.tail
+        assert text in self.log.read_text(), self.tail
+        return self
+
+    @property
+    def over(self):
+        return self.process.poll() is not None
+
+    @property
+    def tail(self):
+        return self.log.read_text()[-3000:]
+
+    def end(self, code, seconds=60):
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"still running: {self.tail}") from None
+        text = self.log.read_text()
+        assert self.process.returncode == code, text[-3000:]
+        return text
+
+
+def train(folder, *args):
+    return Run(folder, *TRAIN, *args)
+
+
+def states(folder):
+    return sorted(path.name for path in folder.glob("run_iter_*.solverstate"))
+
+
+def kill_rank(folder, rank, number):
+    (pid,) = processes(folder, rank)
+    os.kill(pid, number)
+
+
+def test_ranks_train_and_rank_0_speaks_for_all(folder):
+    args = ["--trace", "t.json", "--stats_path", "s.yaml", "--net_outputs", "out"]
+    log = train(folder, "--ranks", "2", *args, "--comm", "dense").end(0)
+    assert log.count("Iteration 10, lr") == 1
+    assert "2 ranks: cluster of 1 node(s), ranks by node" in log
+    assert "Effective batch: 16 = 2 ranks x batch 8 x iter_size 1" in log
+    assert re.search(r"Iteration 15, compute [\d.]+ s, exposed communication [\d.]+ s", log)
+    assert states(folder) == ["run_iter_10.solverstate", "run_iter_20.solverstate"]
+    assert (folder / "stdout.txt").read_text() == ""
+
+    rows = [json.loads(line) for line in (folder / "run.metrics.jsonl").read_text().splitlines()]
+    assert [row["iteration"] for row in rows if row["kind"] == "snapshot"] == [10, 20]
+
+    events = json.loads((folder / "t.json").read_text())["traceEvents"]
+    for rank in range(2):
+        mine = [e for e in events if e["pid"] == rank and e["ph"] == "X"]
+        assert {"compute", "exchange"} <= {e["cat"] for e in mine}
+        assert sum(e["name"] == "ip backward" for e in mine) == 20
+        exchanges = [e for e in mine if e["name"] == "ip" and e["cat"] == "exchange"]
+        assert len(exchanges) == 20
+        assert all(e["args"]["scheme"] in ("allreduce", "sharded") for e in exchanges)
+
+    stats = (folder / "s.yaml").read_text()
+    assert re.search(r"^iterations: 20\nbatch: 16$", stats, re.M)
+    assert stats.count("blocked_seconds: ") == 2
+    assert re.search(r"^  ip:\n    (allreduce|sharded):\n      exchanges: 20$", stats, re.M)
+    table = (folder / "out.netoutputs").read_text().splitlines()
+    assert table[0] == "Iteration,time,loss,loss[1]"
+    assert [line.split(",")[0] for line in table[1:]] == ["0", "5", "10", "15"]
+
+
+def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
+    write(folder, steps=400, every=100)
+    run = Run(folder, "launch", "--max-restarts", "2", "--ranks", "3", "--", *TRAIN)
+    run.until("Snapshotting solver state to binary proto file run_iter_100")
+    before = set(processes(folder))
+    kill_rank(folder, 1, signal.SIGKILL)
+    assert wait_for(lambda: not before & set(processes(folder)), 15)
+    log = run.end(0, 120)
+    assert "The job failed: " in log
+    first, second = log.split("The job failed: ")
+    assert re.search(r"Going on from .*run_iter_\d+\.solverstate", second)
+    newest = max(map(int, re.findall(r"solver state to .*run_iter_(\d+)", first)))
+    assert f"Resuming from {folder}/run_iter_{newest}.solverstate" in second
+    assert "run_iter_400.solverstate" in states(folder)
+
+
+def test_a_stopped_rank_is_named_and_ends_all(folder):
+    write(folder, ENDLESS, ENDLESS)
+    run = train(folder, "--ranks", "3", "--stall-timeout", "2").until("Iteration 20,")
+    kill_rank(folder, 1, signal.SIGSTOP)
+    log = run.end(124)
+    assert re.search(r"rank 1 on \S+ did not answer for \d+ s, in the exchange of \w+ \(", log)
+
+
+def test_a_throwing_rank_is_named_and_ends_all(folder):
+    body = "if rank == 1 and self.count == 5: raise RuntimeError('out of luck')"
+    write(folder, ENDLESS, ENDLESS, body)
+    log = train(folder, "--ranks", "2").end(1)
+    assert "rank 1 on " in log
+    assert "RuntimeError: out of luck" in log
+
+
+def test_a_rank_that_leaves_in_the_middle_is_a_failure_whatever_its_code(folder):
+    write(folder, ENDLESS, ENDLESS, "if rank == 1 and self.count == 5: os._exit(0)")
+    log = train(folder, "--ranks", "2").end(1)
+    assert "Optimization Done." not in log
+
+
+@pytest.mark.parametrize(
+    ("to", "number", "code"),
+    [
+        ("launcher", signal.SIGINT, 0),
+        ("launcher", signal.SIGTERM, 143),
+        ("rank 1", signal.SIGTERM, 0),
+    ],
+    ids=["INT", "TERM", "one-rank"],
+)
+def test_a_signal_ends_all_with_one_snapshot(folder, to, number, code):
+    write(folder, ENDLESS, ENDLESS)
+    run = train(folder, "--ranks", "2").until("Iteration 20,")
+    if to == "launcher":
+        run.process.send_signal(number)
+    else:
+        kill_rank(folder, 1, number)
+    log = run.end(code)
+    assert "Optimization stopped early." in log
+    assert len(states(folder)) == 1
+    assert len(list(folder.glob("run_iter_*"))) == 3
+
+
+def test_mpirun_alone_hands_on_a_signal_that_stops(folder, monkeypatch):
+    write(folder, ENDLESS, ENDLESS)
+    monkeypatch.chdir(folder)
+    mpirun = find_mpirun()
+    command = mpirun.command(2, [sys.executable, "-m", "pycaffe_dist", *TRAIN])
+    run = Run(folder, command=command, env=environment(2, ENV)).until("Iteration 20,")
+    run.process.send_signal(mpirun.stop)
+    log = run.end(0 if mpirun.kind == OPEN_MPI else 143)
+    assert "Optimization stopped early." in log
+    assert len(states(folder)) == 1
+
+
+def test_a_loss_that_is_no_number_on_one_rank_stops_all_in_one_iteration(folder):
+    body = "if rank == 1 and self.count == 7: bottom[0].data[...] = float('nan')"
+    write(folder, ENDLESS, ENDLESS, body)
+    log = train(folder, "--ranks", "2", "--on-nan", "snapshot").end(1)
+    assert "iteration 6: the loss is nan" in log
+    assert states(folder) == ["run_iter_6.solverstate"]
+
+
+def test_hup_makes_a_snapshot_and_goes_on_and_a_second_int_ends_at_once(folder):
+    write(folder, ENDLESS, ENDLESS, "time.sleep(0.3)")
+    run = train(folder, "--ranks", "2").until("Iteration 0,")
+    run.process.send_signal(signal.SIGHUP)
+    run.until("Snapshotting solver state")
+    assert not run.over
+    run.process.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    run.process.send_signal(signal.SIGINT)
+    run.end(130)
+
+
+def test_ranks_do_not_outlive_mpirun(folder):
+    write(folder, ENDLESS, ENDLESS)
+    run = train(folder, "--ranks", "2").until("Iteration 20,")
+    children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children").read_text()
+    os.kill(int(children), signal.SIGKILL)
+    run.end(137)
+
+
+def test_ranks_that_were_told_different_things_do_not_begin(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    rank = [sys.executable, "-m", "pycaffe_dist", *TRAIN]
+    command = find_mpirun().command(1, rank)
+    command += [":", "-n", "1", *rank, "--set", "base_lr=0.5"]
+    run = Run(folder, command=command, env=environment(2, ENV))
+    assert wait_for(lambda: run.over, 40)
+    assert run.process.returncode != 0
+    assert "differs from rank 0 in the solver's settings" in run.log.read_text()
+    assert states(folder) == []
+
+
+def test_ranks_by_a_hostfile_of_pmls_caffe(folder):
+    (folder / "hosts").write_text("0 127.0.0.1 9999\n1 127.0.0.1 9998\n")
+    log = train(folder, "--hostfile", "hosts").end(0)
+    assert "Effective batch: 16 = 2 ranks" in log
+
+
+def test_what_is_wrong_with_a_file_is_said_once(folder):
+    (folder / "net.prototxt").unlink()
+    log = train(folder, "--ranks", "3").end(1)
+    assert log.count("net.prototxt: cannot be read") == 1
+
+
+def test_a_fault_that_always_returns_is_given_up_with_its_reason(folder):
+    write(folder, ENDLESS, 2, "if self.count == 4: os.kill(os.getpid(), signal.SIGKILL)")
+    args = ["launch", "--max-restarts", "1", "--", *TRAIN]
+    log = Run(folder, *args).end(137)
+    assert "Given up after 1 restarts; the last failure: exit code -9 at" in log
+
+
+def test_a_job_that_cannot_begin_is_not_started_again(folder):
+    (folder / "net.prototxt").unlink()
+    args = ["launch", "--max-restarts", "5", "--", *TRAIN]
+    log = Run(folder, *args).end(1)
+    assert log.count("net.prototxt: cannot be read") == 1
+    assert "starting it again is no help" in log
+
+
+def test_a_job_without_a_sign_of_life_is_started_again(folder):
+    once = "if self.count == 4 and not os.path.exists('stopped'): "
+    once += "open('stopped', 'w').close(); os.kill(os.getpid(), signal.SIGSTOP)"
+    write(folder, 20, 2, once)
+    args = ["--heartbeat-timeout", "2", "--", *TRAIN]
+    log = Run(folder, "launch", *args).end(0)
+    assert re.search(r"no sign of life for \d+ s at \d+; 3 restarts left", log)
+    assert "run_iter_20.solverstate" in states(folder)

@@ -1,0 +1,83 @@
+import subprocess
+import sys
+import time
+
+from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.job import Job, _processes, kill_leftovers
+
+TALK = """
+import sys
+from pycaffe_dist import events as e
+from pycaffe_dist.parallel.lifeline import Lifeline, say
+life = Lifeline()
+print("one")
+sys.stdout.write("no newline"); sys.stdout.flush()
+life(e.Updated(7, 0.5, 0.1))
+life(e.Snapshotted(8, "a.caffemodel", "/x/a.solverstate"))
+print("")
+print("two", flush=True)
+say("end", "done")
+"""
+
+
+def job(code, **settings):
+    return Job([sys.executable, "-c", code], **settings)
+
+
+def test_signs_of_life_are_taken_out_of_what_is_shown(capfdbinary):
+    with job(TALK) as talk:
+        talk.process.wait(30)
+    assert (talk.iteration, talk.snapshots, talk.end) == (7, ["/x/a.solverstate"], "done")
+    assert talk.code == 0
+    assert capfdbinary.readouterr().out == b"one\nno newline\n\ntwo\n"
+
+
+def test_nothing_is_said_where_nobody_listens(capfd, monkeypatch):
+    monkeypatch.delenv(lifeline.VARIABLE, raising=False)
+    lifeline.say("beat", 1)
+    assert capfd.readouterr().out == ""
+
+
+def test_an_end_without_its_mark_is_a_failure():
+    for code, expected in (("pass", 1), ("raise SystemExit(3)", 3)):
+        with job(code) as quiet:
+            quiet.process.wait(30)
+        assert quiet.code == expected
+    with job("import os; os.kill(os.getpid(), 9)") as killed:
+        killed.process.wait(30)
+    assert killed.code == 137
+
+
+def test_a_job_takes_its_processes_with_it():
+    child = "import subprocess, sys; subprocess.Popen(['sleep', '300'], start_new_session=True)"
+    with job(child) as parent:
+        parent.process.wait(30)
+        name = parent.name
+    assert kill_leftovers(name) == []
+    with job("import time; time.sleep(300)") as parent:
+        pass
+    assert parent.process.returncode is not None
+
+
+def test_a_launcher_that_is_killed_takes_the_job_with_it():
+    code = (
+        "import sys, time; from pycaffe_dist.parallel.job import Job\n"
+        "with Job([sys.executable, '-c', 'import time; time.sleep(300)']) as job:\n"
+        "    print(job.name, flush=True); time.sleep(300)"
+    )
+    launcher = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    name = launcher.stdout.readline().strip()
+    launcher.kill()
+    launcher.wait(10)
+    launcher.stdout.close()
+    assert wait_until_gone(name)
+
+
+def wait_until_gone(name, seconds=10):
+    end = time.monotonic() + seconds
+    while _processes(name):
+        if time.monotonic() > end:
+            kill_leftovers(name)
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,82 @@
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict
+
+import pytest
+
+from pycaffe_dist.parallel.failure import STALLED
+from pycaffe_dist.parallel.watchdog import Stall, Watchdog, blame
+
+
+def test_a_long_wait_names_rank_host_parameter_and_seconds():
+    said = []
+    barked = threading.Event()
+
+    def bark(stall):
+        said.append(stall)
+        barked.set()
+
+    with Watchdog(0.2, ["here", "there", "far"], bark) as watchdog:
+        missing = [1, 2]
+        watchdog.waiting("fc6 (sfb)", lambda: missing)
+        missing.remove(1)  # it came while we waited
+        assert barked.wait(10)
+    assert len(said) == 1
+    assert str(said[0]) == "waited 0 s for rank 2 on far, in the exchange of fc6 (sfb)"
+
+
+def test_whom_everybody_waits_for_and_who_says_nothing_is_to_blame():
+    names = {rank: f"rank {rank} on node{rank // 2}" for rank in range(4)}
+    stalls = [
+        Stall(0, {2: names[2]}, "fc6 (sfb)", 20.1),
+        Stall(1, {0: names[0]}, "fc6 (sfb)", 20.0),
+        Stall(2, {3: names[3]}, "conv1 (allreduce)", 20.2),
+    ]
+    text = blame([json.dumps(asdict(stall)) for stall in stalls])
+    expected = "rank 3 on node1 did not answer for 20 s, in the exchange of conv1 (allreduce)"
+    assert text.startswith(expected)
+    assert "--stall-timeout" in text
+
+
+def test_waits_that_end_or_move_on_are_no_stalls():
+    said = []
+    with Watchdog(0.4, ["a", "b"], said.append) as watchdog:
+        for _ in range(8):
+            watchdog.waiting("conv1", [1])
+            time.sleep(0.1)
+        watchdog.done()
+        time.sleep(0.6)
+    assert said == []
+
+
+def test_without_a_timeout_there_is_no_thread():
+    before = threading.active_count()
+    with Watchdog(0) as watchdog:
+        watchdog.waiting("conv1", [1])
+        assert watchdog.late() is None
+        assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("w.Watchdog(0.1, ['a', 'b']).__enter__().waiting('fc6', [1])", "rank 1 on b", STALLED),
+        ("f.crash_ends_job(); t.Thread(target=lambda: 1 / 0).start()", "ZeroDivisionError", 1),
+        ("f.crash_ends_job(); 1 / 0", "ZeroDivisionError", 1),
+    ],
+)
+def test_the_process_leaves_although_it_would_hang(code, text, expected):
+    hang = "import atexit, time; atexit.register(time.sleep, 60);"
+    imports = "import threading as t, pycaffe_dist.parallel.watchdog as w;"
+    imports += "import pycaffe_dist.parallel.failure as f, logging; logging.basicConfig();"
+    run = subprocess.run(
+        [sys.executable, "-c", f"{hang}{imports}{code}; time.sleep(60)"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert run.returncode == expected
+    assert text in run.stderr
