@@ -86,6 +86,10 @@ class Pool:
         self._parts: dict[tuple[int, int], tuple[Array, Array]] = {}  # by room and size
         self._wholes: dict[int, Array] = {}  # by part
 
+    def room(self, home: Home, count: int, dtype: np.dtype[Any]) -> Any:
+        """Room in ``home`` for ``count`` numbers, with anything in it."""
+        return self.take(home.size_of(count, dtype), dtype)
+
     def take(self, size: int, dtype: np.dtype[Any]) -> Array:
         """A room of ``size`` bytes with anything in it: the smallest that is not twice as large."""
         fitting = [r for r in self._free if size <= r.nbytes <= 2 * size]
@@ -213,7 +217,7 @@ class Value:
     def _allocate(self, home: Home) -> Any:
         if self.pool is None:
             return home.allocate(self.count, self.dtype)
-        return self.pool.take(home.size_of(self.count, self.dtype), self.dtype)
+        return self.pool.room(home, self.count, self.dtype)
 
     def _convert(self, home: Home) -> None:
         room = self._rooms[home]

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pycaffe_dist.memory import HOST, Pool, Value
+from pycaffe_dist.memory import Pool, Value
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 
 if TYPE_CHECKING:
@@ -84,10 +84,9 @@ class Recycling:
 
 def recycle(nets: Iterable[Net]) -> Pool | None:
     """Let nets that never run at once share the memory of their inner blobs."""
-    pool = Pool()
+    pool = None
     for net in nets:
-        if net.context.home is not HOST:
-            return None
+        pool = pool or net.context.engine.pool()
         net.recycling = Recycling(net, pool)
         net.fusions = net.context.engine.finish(net)
     return pool

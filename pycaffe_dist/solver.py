@@ -150,7 +150,7 @@ class Solver:
             self.snapshot()
         if not self.stopped_early:
             if p.display and self.iter % p.display == 0:
-                (loss,) = self.ranks.mean([self.net.forward()])
+                (loss,) = self.ranks.mean([float(self.net.forward())])
                 self._smooth(loss, start)
                 self.tell(LastLoss(self.iter, float(self.smoothed_loss)))
             if p.test_interval and self.iter % p.test_interval == 0:
@@ -312,7 +312,7 @@ class Solver:
             sums = [a + b for a, b in zip(values, sums, strict=True)] if sums else values
         outputs = outputs_of(net) if count else []
         shares = [
-            v / max(1, count) * self.ranks.size for v in (loss, *(sums or [0.0] * len(outputs)))
+            v / max(1, count) * self.ranks.size for v in (float(loss), *(sums or [0.0] * len(outputs)))
         ]
         mean_loss, *means = self.ranks.mean(shares)
         outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]

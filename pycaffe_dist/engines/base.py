@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycaffe_dist.errors import PcdError
-from pycaffe_dist.memory import HOST, Home, Value
+from pycaffe_dist.memory import HOST, Home, Pool, Value
 
 if TYPE_CHECKING:
     from pycaffe_dist.blob import Blob
@@ -61,7 +61,7 @@ class Engine:
         return Fusions()
 
     def fix_choices(self) -> None:
-        """Choose implementations by rule from now on, not by what was faster: same numbers always."""
+        """Choose by rule from now on, not by what was faster: the same numbers always."""
 
     def converting(self) -> tuple[int, float]:
         """How many values were brought into another layout so far, and the seconds it took."""
@@ -93,6 +93,10 @@ class Engine:
         None: it is done in plain memory.
         """
         return None
+
+    def pool(self) -> Pool:
+        """Where the memory of values that are used in turn comes from."""
+        return Pool()
 
     def enter(self) -> None:
         """Called by a thread that is about to compute."""

@@ -25,6 +25,7 @@ from pycaffe_dist.parallel.communicator import (
 )
 from pycaffe_dist.parallel.trace import Exchange, Recorder
 from pycaffe_dist.parallel.watchdog import Watchdog
+from pycaffe_dist.threads import flush_denormals
 
 T = TypeVar("T")
 MOST_UNDER_WAY = 4
@@ -147,7 +148,8 @@ class CommThread:
         try:
             if self.communicator.size > 1:
                 go_before(self._computes)
-            self._work()
+            with flush_denormals():
+                self._work()
         except BaseException as e:
             with self._changed:
                 self._error = e

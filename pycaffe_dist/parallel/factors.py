@@ -22,6 +22,7 @@ from pycaffe_dist.parallel.communicator import Steps
 from pycaffe_dist.parallel.parcel import BLOCK, Fabric, Parcel
 from pycaffe_dist.parallel.streams import Receiving, Sending
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.threads import flush_denormals
 
 
 class Sfb(Parcel):
@@ -109,10 +110,11 @@ class Sfb(Parcel):
         xp = self._layer.xp
         left, right = (xp.asarray(factor) for factor in self._factors())
         weights, *bias = (self._gradient(param) for param in self.learnable)
-        xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
-        for gradient in bias:
-            above = right if self._transposed else left
-            above.sum(axis=0, out=gradient)
+        with flush_denormals():
+            xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
+            for gradient in bias:
+                above = right if self._transposed else left
+                above.sum(axis=0, out=gradient)
 
     def _gradient(self, param: Param) -> Any:
         """Where the layer's engine keeps a gradient, to be written whole."""

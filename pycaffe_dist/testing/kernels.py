@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pycaffe_dist.engines.cupy.kernels import KERNELS
-from pycaffe_dist.engines.cupy.launch import Launcher
+from pycaffe_dist.engines.cupy.kernels import KERNELS, options, source
 from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.memory import Array
 from pycaffe_dist.testing import cupy_standin
@@ -45,7 +44,8 @@ class Runner:
         Raises:
             AssertionError: it wrote outside of its arrays, or to one that it declares const.
         """
-        declared = KERNELS[name].parameters[1:]
+        kernel = KERNELS[name]
+        declared = kernel.parameters[1:]
         rooms: dict[int, Any] = {}
         values = []
         for argument, value in zip(declared, args, strict=True):
@@ -53,7 +53,9 @@ class Runner:
                 room = rooms.setdefault(id(value), self.xp.asarray(_guarded(value)))
                 value = room[GUARD : GUARD + value.size]
             values.append(value)
-        _launcher(self.xp)(name, self.dtype, n, *values)
+        grid, block = kernel.launch_size(n)
+        function = _module(self.xp, kernel.file, self.dtype).get_function(name)
+        function((grid,), (block,), kernel.arguments((n, *values), self.dtype))
         launched[name] += 1
         written = {
             id(v) for p, v in zip(declared, args, strict=True) if p.pointer and not p.constant
@@ -140,8 +142,8 @@ class LayerNumbers:
 
 
 @cache
-def _launcher(xp: Any) -> Launcher:
-    return Launcher(xp)
+def _module(xp: Any, file: str, dtype: np.dtype[Any]) -> Any:
+    return xp.RawModule(code=source(file), options=options(dtype))
 
 
 def numbers_of(*names: str) -> Callable[[Check], Check]:

@@ -12,7 +12,7 @@ from typing import Any
 import bench.cluster_cases  # noqa: F401  (its nets)
 from bench.cluster_wire import obey, own_core, sent
 from bench.ours import Ours
-from pycaffe_dist.parallel.cluster import connect, distribute
+from pycaffe_dist.parallel.cluster import Cluster, connect, distribute
 from pycaffe_dist.parallel.launcher import die_with_parent, rank_and_size, tune_mpi
 from pycaffe_dist.parallel.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
@@ -29,7 +29,7 @@ class OurRank(Ours):
 
     def prepare(self, **what: Any) -> dict[str, Any]:
         answer = super().prepare(**what)
-        self.stamps: list[tuple[float, int, float]] = []
+        self.stamps: list[tuple[float, float]] = []
         self.recorder = Recorder(self.communicator.rank)
         assert self.solver is not None
         self.solver.net.before_forward.append(self._before_layer)
@@ -74,16 +74,18 @@ class OurRank(Ours):
             if trace:
                 self.recorder.watch(solver.net)
             self.stamps.clear()
+            before = self._sent()
             # One more: an iteration ends, for its last layers, in the forward of the next.
             solver.step(warm_up + steps + 1)
+            bytes_of_step = (self._sent() - before) / len(self.stamps)
         begin, end = self.stamps[warm_up], self.stamps[warm_up + steps]
         about |= {
             "seconds": [
                 b[0] - a[0]
                 for a, b in zip(self.stamps[warm_up:], self.stamps[warm_up + 1 :], strict=False)
             ],
-            "sent": end[1] - begin[1],
-            "waited": end[2] - begin[2],
+            "sent": bytes_of_step * steps,
+            "waited": end[1] - begin[1],
         }
         if trace:
             about["report"] = self.recorder.report(f"rank {self.communicator.rank}")
@@ -91,10 +93,19 @@ class OurRank(Ours):
 
     def _before_layer(self, layer: int) -> None:
         if layer == 0:
-            self.stamps.append((time.perf_counter(), sent(), self.recorder.totals().exposed))
+            self.stamps.append((time.perf_counter(), self.recorder.totals().exposed))
             self.data.data_value.write()  # as if the batch had just been read
             if self._pause and self._draws.randrange(self.communicator.size) == self._rank:
                 time.sleep(self._pause)
+
+    def _sent(self) -> int:
+        """Bytes that have left this node, when all ranks have what was sent to them."""
+        assert self.solver is not None
+        ranks = self.solver.ranks
+        if isinstance(ranks, Cluster):
+            ranks.gather(None)
+            ranks.share(None)
+        return sent()
 
     @property
     def _rank(self) -> int:

@@ -26,7 +26,7 @@ from bench.wire import SCRIPTS, THREAD_SETTINGS, Side
 
 CONTROL, RANK, SIZE, PIN = "BENCH_CONTROL", "BENCH_RANK", "BENCH_SIZE", "BENCH_PIN"
 PATIENCE = 900.0  # seconds for an answer
-LAST_LINES = 25
+LAST_LINES, LAST_WORDS = 25, 5.0  # of a rank that failed; seconds that they may take
 
 
 class Ranks:
@@ -53,7 +53,7 @@ class Ranks:
 
     def __enter__(self) -> Ranks:
         self._folder = Path(tempfile.mkdtemp(prefix="bench-"))
-        self._log = open(self._folder / "log", "w+")
+        self._log = open(self._folder / "log", "w")
         path = str(self._folder / "control")
         env = dict(os.environ, PYTHONPATH=str(SCRIPTS), **dict.fromkeys(THREAD_SETTINGS, "1"))
         env |= {CONTROL: path, SIZE: str(self.size), PIN: str(int(self._pin))}
@@ -104,8 +104,10 @@ class Ranks:
         return answer
 
     def _give_up(self, what: str) -> None:
-        self._log.seek(0)
-        lines = self._log.read().splitlines()[-LAST_LINES:]
+        for process in self._processes:  # mpirun passes on its ranks' last words as it ends
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(LAST_WORDS)
+        lines = (self._folder / "log").read_text(errors="replace").splitlines()[-LAST_LINES:]
         raise SystemExit("\n".join([*lines, f"the ranks of {self.name}: {what}; see above"]))
 
     def __exit__(

@@ -20,7 +20,7 @@ PHASES = ("train", "test")
 MOST_STEPS = 200  # in one turn
 SMALL_BATCH = 2  # for --check
 CHECK_RATE, CHECK_STEPS = 1e-4, 2  # the second has momentum
-SINGLE, DOUBLE = 1e-3, 1e-7  # the differences that rounding explains
+SINGLE, DOUBLE = 1e-4, 1e-7  # the differences that rounding explains
 
 
 @dataclass(frozen=True)

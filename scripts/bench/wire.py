@@ -95,8 +95,12 @@ def sample(values: np.ndarray) -> np.ndarray:
 
 
 def log_of(probabilities: np.ndarray) -> np.ndarray:
-    """Flat logarithms, in which small probabilities count as much as large ones."""
-    return np.log(np.maximum(probabilities.ravel(), np.finfo(probabilities.dtype).tiny))
+    """Flat logarithms, in which small probabilities count as much as large ones.
+
+    Down to 10⁻³⁰ (10⁻²⁴⁶ in double precision): those near the least number may be flushed to zero.
+    """
+    least = np.finfo(probabilities.dtype).tiny ** 0.8
+    return np.log(np.maximum(probabilities.ravel(), least))
 
 
 def serve(side: Side) -> None:

@@ -132,7 +132,7 @@ def test_transformer(run, mean, crop):
     draws = transformer.draws(4)
     want = np.empty((4, 3, crop, crop) if crop else images.shape, np.float32)
     transformer.apply(list(images), draws, want)
-    places = [transformer._place(images.shape[1:], own) for own in draws.tolist()]
+    places = [transformer.place(images.shape[1:], own) for own in draws.tolist()]
     at = np.array(places, np.int32)
     numbers = (want.size, *images.shape[1:], *want.shape[2:], mean, 0.125, at, run.array(level))
     for kernel, x in (("transform_bytes", images), ("transform_reals", run.array(images))):

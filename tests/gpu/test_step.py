@@ -1,10 +1,12 @@
 """What a training step on the device may not do: wait, copy a blob to the host, ask for memory."""
 
+import gc
 import threading
 
 import numpy as np
 import pytest
 
+from pycaffe_dist import recycling
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.events import Displayed
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -131,6 +133,28 @@ def test_a_batch_from_a_database_crosses_as_bytes_and_is_transformed_there(tmp_p
         assert counts["to_device"] == 5 * len(["pixels", "places", "labels"])
         data = training.net.blobs[training.net.blob_ids["data"]].data_value
         assert data.current == {engine.home}
+
+
+def test_inner_blobs_can_use_memory_in_turn(monkeypatch):
+    monkeypatch.setattr(recycling, "SMALL", 1)
+    pool, counts = cupy_standin.get_default_memory_pool(), cupy_standin.COUNTS
+    text, used, losses = "momentum: 0.9", [], []
+    with emulated():
+        for in_turn in (False, True):
+            gc.collect()
+            before = pool.used_bytes()
+            training = solver(text)
+            if in_turn:
+                recycling.recycle([training.net])
+            training.step(2)
+            counts.clear()
+            training.step(5)
+            assert counts["synchronise"] + counts["to_host"] + counts["malloc"] == 0, counts
+            used.append(pool.used_bytes() - before)
+            losses.append(float(training.last_loss))
+            del training
+    assert used[1] < 0.7 * used[0]
+    assert losses[1] == losses[0]
 
 
 def test_threads_other_than_that_of_the_engine_compute_on_its_stream():

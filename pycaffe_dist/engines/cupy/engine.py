@@ -13,7 +13,7 @@ import numpy as np
 
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
-from pycaffe_dist.engines.cupy.home import DeviceHome
+from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher
 from pycaffe_dist.engines.cupy.layers import LAYERS
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
@@ -75,6 +75,9 @@ class CupyEngine(Engine):
         self.launch("fill", one.dtype, 1, 1, one)
         self.add_product(one.reshape(1, 1, 1), one.reshape(1, 1, 1), self.xp.zeros((1, 1, 1), "f4"))
         self.wait()
+
+    def pool(self) -> DevicePool:
+        return DevicePool(self.home)
 
     def wait(self) -> None:
         self.home.compute.synchronize()

@@ -7,14 +7,15 @@ the kernels that still read the room; the compute stream moves it in when it get
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.memory import Array, Home
+from pycaffe_dist.memory import Array, Home, Pool
 
 PIECE = 64 << 20  # bytes that are copied at a time
 MOST_ON_THE_WAY = 512 << 20  # bytes of pinned memory in use: then the host waits for the oldest
@@ -49,10 +50,16 @@ class DeviceHome:
         self.compute = xp.cuda.Stream(non_blocking=True)
         self.copy = xp.cuda.Stream(non_blocking=True)
         self._crossings: deque[Crossing] = deque()
+        self._lock = threading.Lock()  # of what is under way: a thread that communicates copies too
 
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
         self.enter()
         return self.xp.zeros(count, dtype)
+
+    def empty(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """Room for ``count`` numbers, with anything in it."""
+        self.enter()
+        return self.xp.empty(count, dtype)
 
     def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
         return count * dtype.itemsize
@@ -63,12 +70,9 @@ class DeviceHome:
 
     def load(self, host: Array, room: Any) -> None:
         self.enter()
-        if host.nbytes <= PIECE:
-            self._cross(host, room)
-            return
-        step = PIECE // host.itemsize
-        for begin in range(0, len(host), step):
-            self._cross(host[begin : begin + step], room[begin : begin + step])
+        with self._lock:
+            for part in _parts(host):
+                self._cross(host[part], room if part.stop is None else room[part])
 
     def _cross(self, host: Array, room: Any) -> None:
         self._let_go(host.nbytes)
@@ -92,16 +96,42 @@ class DeviceHome:
     def store(self, room: Any, host: Array) -> None:
         self.enter()
         self.before_reading()
-        pinned = self._pinned(host.size, host.dtype)
-        room.get(stream=self.compute, out=pinned)
-        host[...] = pinned
+        for part in _parts(host):
+            pinned = self._pinned(host[part].size, host.dtype)
+            room[part].get(stream=self.compute, out=pinned)
+            host[part] = pinned
 
     def fetch(self, source: Home, there: Any, room: Any) -> bool:
         return False
 
     def _pinned(self, count: int, dtype: np.dtype[Any]) -> Array:
-        memory = self.xp.cuda.alloc_pinned_memory(max(1, count * dtype.itemsize))
+        memory = self.xp.cuda.alloc_pinned_memory(count * dtype.itemsize)
         return np.frombuffer(memory, dtype, count)
 
     def __repr__(self) -> str:
         return "DEVICE"
+
+
+def _parts(host: Array) -> Iterator[slice]:
+    """What is copied at a time: all of it, if it is not too much."""
+    if 0 < host.nbytes <= PIECE:
+        yield slice(None)
+        return
+    step = PIECE // host.itemsize
+    for begin in range(0, len(host), step):
+        yield slice(begin, begin + step)
+
+
+class DevicePool(Pool):
+    """Rooms on a device that are used in turn: CuPy's pool keeps what is given back."""
+
+    def __init__(self, home: DeviceHome) -> None:
+        super().__init__()
+        self.home = home
+
+    def room(self, home: Home, count: int, dtype: np.dtype[Any]) -> Any:
+        make = self.home.empty if home is self.home else home.allocate
+        return make(count, dtype)
+
+    def give(self, room: Any) -> None:
+        """Nothing to do: who gives a room back lets go of it."""

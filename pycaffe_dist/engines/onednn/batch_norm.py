@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -60,6 +61,8 @@ class BatchNorm(Accelerated, generic.BatchNorm):
         else:
             source = target = x.write(home)
         made.forward(source, target, self._statistics, operands)
+        if relu and not all(isfinite(float(x.sum())) for x in (*self._statistics, *operands)):
+            target[...] = np.nan  # the primitive's ReLU makes 0 of NaN, and nobody would notice
         if not self.use_global_stats:
             mean, variance = self._statistics
             self._store(mean, variance, layout.count // self.channels)

@@ -35,7 +35,7 @@ class Candidate(Generic[T]):
 
 
 class Choices:
-    """What was found fastest, by case; the first candidate always, while it is not ``measuring``."""
+    """What was found fastest, by case; if not ``measuring``, always the first candidate."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path

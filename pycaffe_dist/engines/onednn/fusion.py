@@ -296,9 +296,14 @@ def _begin(net: Any, link: Link, behind: list[Link]) -> Chain | None:
         norms = _take(behind, BatchNorm)
         if norms and norms[0].layer.use_global_stats:
             return Folded([link, *norms, *_take(behind, Scale), *_take(behind, ReLU)])
-    if takes_relu(layer) and len(link.top) == 1 and behind and isinstance(behind[0].layer, ReLU):
+    if takes_relu(layer) and len(link.top) == 1 and behind and _may_rectify(net, behind[0].layer):
         return Rectified([link, behind[0]])
     return None
+
+
+def _may_rectify(net: Any, layer: Accelerated) -> bool:
+    """Not in training: the primitive's ReLU makes 0 of NaN, and diverging would look sound."""
+    return isinstance(layer, ReLU) and (net.phase == TEST or bool(layer.slope))
 
 
 def _take(behind: list[Link], kind: type) -> list[Link]:
