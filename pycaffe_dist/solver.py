@@ -312,7 +312,8 @@ class Solver:
             sums = [a + b for a, b in zip(values, sums, strict=True)] if sums else values
         outputs = outputs_of(net) if count else []
         shares = [
-            v / max(1, count) * self.ranks.size for v in (float(loss), *(sums or [0.0] * len(outputs)))
+            v / max(1, count) * self.ranks.size
+            for v in (float(loss), *(sums or [0.0] * len(outputs)))
         ]
         mean_loss, *means = self.ranks.mean(shares)
         outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]

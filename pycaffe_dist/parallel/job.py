@@ -21,6 +21,7 @@ from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun
 
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
+FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
 LEAVE_SECONDS = 10.0  # between a polite and an impolite end
 # Become a program that is asked to end when its launcher is gone, which may be so already.
 LEASH = """
@@ -69,7 +70,8 @@ class Job:
 
     def __enter__(self) -> Job:
         # Sockets and shared memory of MPI go here, and with it when a kill leaves them behind.
-        self._folder = tempfile.mkdtemp(prefix="pcd-")
+        sweep()
+        self._folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
         self.process = subprocess.Popen(
             [sys.executable, "-ISc", LEASH, str(os.getpid()), *self._command()],
             env=self._environment(),
@@ -177,6 +179,13 @@ def _show(line: bytes) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.buffer.write(line)
         sys.stdout.flush()
+
+
+def sweep() -> None:
+    """Remove the folders of launchers that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*"):
+        if not Path("/proc", folder.name.split("-")[2]).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def kill_leftovers(job: str) -> list[int]:

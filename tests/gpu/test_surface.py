@@ -188,12 +188,22 @@ def test_training_where_the_solver_says(folder):
     assert (folder / "run_iter_6.caffemodel").exists()
     on_cpu = pcd(folder, "train", "-solver", "solver.prototxt", "--set", "solver_mode=CPU")
     assert "Use CPU." in on_cpu
-
-    def losses(text):
-        return [float(line.split("loss = ")[1]) for line in text.splitlines() if ", loss =" in line]
-
     assert len(losses(log)) == 4
     np.testing.assert_allclose(losses(log), losses(on_cpu), rtol=1e-4)
+
+
+def losses(log):
+    return [float(line.split("loss = ")[1]) for line in log.splitlines() if ", loss =" in line]
+
+
+def test_two_gpus_are_two_ranks_that_train_as_two_of_the_cpu_do(folder):
+    pytest.importorskip("mpi4py")
+    there = pcd(folder, "train", "-solver", "solver.prototxt", "-gpu", "0,1")
+    assert "2 ranks" in there
+    on_cpu = ("--ranks", "2", "--engine", "numpy")
+    here = pcd(folder, "train", "-solver", "solver.prototxt", *on_cpu)
+    assert len(losses(here)) == 4
+    np.testing.assert_allclose(losses(there), losses(here), rtol=1e-4)
 
 
 def test_time_test_and_device_query(folder):

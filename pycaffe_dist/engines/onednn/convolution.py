@@ -157,10 +157,17 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         image = np.zeros(self.image_dims, np.float32)
         out = np.zeros(self.out_dims, np.float32)
         if which == "weights":
-            return lambda: self.add_weight_gradient(image, out)
+            return lambda: self._try_weight_gradient(image, out)
         if which == "gather":
             return lambda: self._blas_gather(image, out)
         return lambda: self.spread(out, image)
+
+    def _try_weight_gradient(self, image: Array, out: Array) -> None:
+        gradient = self.params[0].blob.diff_value
+        clean = gradient.is_zero
+        self.add_weight_gradient(image, out)  # zeros
+        if clean:
+            gradient.zero()
 
     def _blas_gather(self, image: Array, out: Array, bias: Array | None = None) -> None:
         self.gather(image, out, bias)

@@ -1,9 +1,11 @@
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.job import Job, _processes, kill_leftovers
+from pycaffe_dist.parallel.job import Job, _processes, kill_leftovers, sweep
 
 TALK = """
 import sys
@@ -71,6 +73,9 @@ def test_a_launcher_that_is_killed_takes_the_job_with_it():
     launcher.wait(10)
     launcher.stdout.close()
     assert wait_until_gone(name)
+    (left,) = Path(tempfile.gettempdir()).glob(f"pcd-job-{launcher.pid}-*")
+    sweep()
+    assert not left.exists()
 
 
 def wait_until_gone(name, seconds=10):
