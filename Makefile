@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 EXTRAS := mpi,leveldb,plot,dev
 
-.PHONY: setup bench-models train test test-protobuf lint format type proto bench clean
+.PHONY: setup bench-models bench-cluster bench-gpu train test test-gpu test-protobuf lint format type proto bench clean
 
 setup: $(STAMP)
 
@@ -26,6 +26,13 @@ train: setup  ## LeNet on the embedded handwritten digits
 
 test: setup
 	$(PY) -m pytest
+
+ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
+ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/test_classifier.py unit/test_detector.py
+
+test-gpu: setup  ## layers, nets, solvers and kernels on a real GPU
+	PCD_TEST_GPU=1 $(PY) -m pytest tests/gpu
+	$(PY) -m pytest --backend cupy -m "not host" $(addprefix tests/,$(ON_GPU))
 
 test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
 	$(PY) scripts/test_protobuf.py
@@ -52,6 +59,14 @@ bench: setup
 	$(PY) scripts/bench_proto.py
 	$(PY) scripts/bench_update.py
 	$(PY) scripts/bench_data.py
+
+	$(PY) scripts/bench_cpu.py --everything --output docs/cpu_bench.json
+
+bench-cluster: setup  ## ranks in network namespaces against PyTorch DDP; needs root
+	$(PY) scripts/bench_cluster.py
+
+bench-gpu: setup  ## the CPU benchmark's nets on a GPU, against PyTorch on it
+	$(PY) scripts/bench_gpu.py
 
 bench-models: setup  ## two iterations of every model on made-up data
 	$(PY) scripts/bench_models.py

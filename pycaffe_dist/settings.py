@@ -86,7 +86,9 @@ class NCCL:
 
 
 def _no_nccl() -> MissingPartError:
-    return MissingPartError("NCCL: this version computes on the CPU only; has_nccl() says so")
+    return MissingPartError(
+        "NCCL is not used by this version, GPUs exchange through MPI; has_nccl() says so"
+    )
 
 
 def layer_type_list() -> list[str]:

@@ -39,7 +39,6 @@ from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 
-
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
 

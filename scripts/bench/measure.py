@@ -157,20 +157,21 @@ def python_time(sides: Sides, lenet: Case) -> dict[str, Any]:
 
 
 def denormals(sides: Sides, case: Case, threads: int) -> dict[str, Any]:
-    """A training step on a batch that is known by heart, against one on a new batch."""
+    """A training step on a batch that is known by heart, and on a new one, in turn."""
     found: dict[str, Any] = {"net": case.name, "batch": case.batch, "threads": threads}
     with sides.both(threads) as pair:
         prepare(*pair, case, "train")
-        for name in ("new", "learnt"):
-            if name == "learnt":
+        seconds: dict[bool, list[list[float]]] = {False: [[], []], True: [[], []]}
+        for _ in range(sides.rounds):
+            for known, spent in seconds.items():
                 for worker in pair:
-                    worker.ask("learn")
-            rounds = interleaved(pair, sides.rounds, sides.turn)
-            for i, side in enumerate(("ours", "torch")):
-                steps = [s for round_ in rounds for s in round_[i]]
-                found.setdefault(side, {})[f"{name}_ms"] = statistics.median(steps) * 1e3
-    for side in ("ours", "torch"):
-        found[side]["slower"] = found[side]["learnt_ms"] / found[side]["new_ms"]
+                    worker.ask("learn", known=known)
+                for ours, torch in interleaved(pair, 1, sides.turn):
+                    spent[0] += ours
+                    spent[1] += torch
+    for i, side in enumerate(("ours", "torch")):
+        new, learnt = (statistics.median(seconds[known][i]) * 1e3 for known in (False, True))
+        found[side] = {"new_ms": new, "learnt_ms": learnt, "slower": learnt / new}
     return found
 
 

@@ -66,11 +66,11 @@ class Ours(Side):
         else:
             self.solver, self.net = None, Net(param, context)
         fill(self.net)
-        images, labels = images_and_labels(case)
+        images, self.labels = images_and_labels(case)
         self.data = self._blob("data")
         self.data.data[...] = images
         if phase == "train":
-            self._blob("label").data[...] = labels
+            self._blob("label").data[...] = self.labels
         if weights:
             np.savez(weights, *self.learnable(), **statistics_of(self.net))
         return {"shapes": [list(w.shape) for w in self.learnable()], "flops": flops(self.net)}
@@ -111,9 +111,9 @@ class Ours(Side):
         np.savez(path, **found)
         return {}
 
-    def learn(self) -> dict[str, Any]:
-        self._blob("label").data[...] = 0
-        self.learnable()[-1][0] = LEARNT
+    def learn(self, known: bool) -> dict[str, Any]:
+        self._blob("label").data[...] = 0 if known else self.labels
+        self.learnable()[-1][0] = LEARNT if known else 0
         return {}
 
     def learnable(self) -> list[Any]:

@@ -44,7 +44,8 @@ class Torch(Side):
         self.module = create(net, training=phase == "train").to(**how).train(phase == "train")
         if weights:
             self.load(weights)
-        self.images, self.labels = torch.from_numpy(images).to(**how), torch.from_numpy(labels)
+        self.images = torch.from_numpy(images).to(**how)
+        self.labels = self.new_labels = torch.from_numpy(labels)
         for part in self.module.modules():
             if isinstance(part, nn.Dropout) and not dropout:
                 part.p = 0.0
@@ -104,10 +105,10 @@ class Torch(Side):
         np.savez(path, **found)
         return {}
 
-    def learn(self) -> dict[str, Any]:
-        self.labels.zero_()
+    def learn(self, known: bool) -> dict[str, Any]:
+        self.labels = torch.zeros_like(self.new_labels) if known else self.new_labels
         with torch.no_grad():
-            list(self.module.parameters())[-1][0] = LEARNT
+            list(self.module.parameters())[-1][0] = LEARNT if known else 0
         return {}
 
     def load(self, path: str) -> None:

@@ -57,8 +57,8 @@ class Side:
         """Write what the net gives, its gradients and what ``steps`` make of its parameters."""
         raise NotImplementedError
 
-    def learn(self) -> dict[str, Any]:
-        """Make the batch one that the net knows by heart."""
+    def learn(self, known: bool) -> dict[str, Any]:
+        """Make the batch one that the net knows by heart, or again one that is new to it."""
         raise NotImplementedError
 
     def steps(self, count: int) -> dict[str, Any]:

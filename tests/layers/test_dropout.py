@@ -24,7 +24,9 @@ def test_keeps_its_share_and_scales_it(ratio):
     np.testing.assert_allclose(y[kept], 3 / (1 - ratio), rtol=1e-6)
     assert abs(kept.mean() - (1 - ratio)) < 1.96 * np.sqrt(ratio * (1 - ratio) / n)
     run.backward([np.full(n, 5.0)], [True])
-    np.testing.assert_allclose(run.bottom[0].blob.diff, np.where(kept, 5 / (1 - ratio), 0), rtol=1e-6)
+    np.testing.assert_allclose(
+        run.bottom[0].blob.diff, np.where(kept, 5 / (1 - ratio), 0), rtol=1e-6
+    )
 
 
 def test_ratio_is_half_by_default():

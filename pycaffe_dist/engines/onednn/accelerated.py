@@ -29,7 +29,9 @@ class Accelerated(Layer):
     fast = False
     needs_backward = True  # else nothing is kept for it
     chain: Chain | None = None  # of layers that may be computed together with this one
+    shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
     _shapes: tuple[Dims, ...] | None = None
+    _stale = True
 
     def prepare(self, bottom: Views, top: Views) -> None:
         """Make the primitives for these shapes."""
@@ -42,10 +44,11 @@ class Accelerated(Layer):
         raise NotImplementedError
 
     def reshape(self, bottom: Views, top: Views) -> None:
-        if self._shapes is None or self._shapes != _shapes(bottom, top):
+        before = self._shapes
+        if before is None or self.shares_memory or before != _shapes(bottom, top):
             super().reshape(bottom, top)
             self._shapes = _shapes(bottom, top)
-            self._stale = True
+            self._stale |= self._shapes != before
 
     def forward(self, bottom: Views, top: Views) -> None:
         if self._stale:

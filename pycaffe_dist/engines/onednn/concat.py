@@ -91,6 +91,7 @@ class Pieces(Accelerated, generic.Pieces):
 
 class Concat(Pieces, generic.Concat):
     __doc__ = generic.Concat.__doc__
+    shares_memory = True
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         self._used = self._arrangement(self._wanted(bottom))
@@ -109,6 +110,7 @@ class Concat(Pieces, generic.Concat):
 
 class Slice(Pieces, generic.Slice):
     __doc__ = generic.Slice.__doc__
+    shares_memory = True
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         self._used = self._arrangement(layout_of(bottom[0].data_value, self._whole))

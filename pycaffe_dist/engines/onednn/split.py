@@ -14,6 +14,7 @@ from pycaffe_dist.memory import Array
 
 class Split(Accelerated, generic.Split):
     __doc__ = generic.Split.__doc__
+    shares_memory = True
 
     def prepare(self, bottom: Views, top: Views) -> None:
         self._dims = element_dims(bottom[0].shape)
