@@ -66,8 +66,11 @@ class Results:
     def __init__(self, path: Path, about: dict[str, Any], append: bool) -> None:
         self.path = path
         kept = json.loads(path.read_text()) if append and path.exists() else {}
-        peak = kept.get("about", {}).get("peak", {})
-        self.all: dict[str, Any] = {**kept, "about": {**about, "peak": peak}}
+        before = kept.get("about", about)
+        for side in ("ours", "torch"):  # one heading tells of all results
+            if before[side] != about[side]:
+                raise SystemExit(f"--append: {path} is of {before[side]}, this is {about[side]}")
+        self.all: dict[str, Any] = {**kept, "about": {**about, "peak": before.get("peak", {})}}
 
     def put(self, kind: str, result: dict[str, Any], *key: str) -> None:
         """Add a result in place of the one with the same values of ``key``."""

@@ -7,12 +7,15 @@ python scripts/make_layer_docs.py --check    # fail if it is not what would be w
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pycaffe_dist import engines
 from pycaffe_dist.layer import Layer, layer_types
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.testing.gpu import emulated
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "layers.md"
@@ -20,8 +23,8 @@ HEAD = """# Layers
 
 Written by `scripts/make_layer_docs.py`: every layer type, what it does, how many bottoms and tops
 it takes, and its parameters with their defaults. `include`, `exclude`, `loss_weight`, `param` and
-`propagate_down` are every layer's. Every type runs on the `numpy` engine, the only one of this
-version.
+`propagate_down` are every layer's. Every type runs on every [engine](engines.md); types that the
+`onednn` or `cupy` engine has an implementation of its own for say so.
 
 """
 # Field names that every layer may have and none is described by.
@@ -48,6 +51,8 @@ def _layer(name: str, cls: type[Layer]) -> str:
     file = cls.__module__.replace(".", "/") + ".py"
     source = f"[{file.rpartition('/')[2]}](../{file})"
     counts = f"Bottoms: {_count(cls.bottoms)}. Tops: {_count(cls.tops)}. Source: {source}."
+    own = [f"`{engine}`" for engine, layers in _engines().items() if name in layers]
+    counts += f" Own implementations: {', '.join(own)}." if own else ""
     tables = [_fields(field) for field in _own_params(cls)]
     shared = [
         f"Also `{field}`: [{_type(field).name}](#{_type(field).name.lower()})."
@@ -55,6 +60,13 @@ def _layer(name: str, cls: type[Layer]) -> str:
         if field in _params(cls)
     ]
     return "\n\n".join([f"## {name}", doc, counts, *tables, *shared])
+
+
+@cache
+def _engines() -> dict[str, Collection[str]]:
+    """The layer types that the other engines have implementations of their own for."""
+    with emulated() as cupy:
+        return {"onednn": engines.create("onednn").layers, "cupy": cupy.layers}
 
 
 def _count(arity: Any) -> str:

@@ -23,9 +23,7 @@ def gradient_norm(params: Sequence[Param]) -> float:
     return math.sqrt(sum(float(np.vdot(p.blob.diff, p.blob.diff)) for p in params))
 
 
-def clip(
-    params: Sequence[Param], limit: float, engine: Engine = NUMPY
-) -> tuple[Loss, Loss] | None:
+def clip(params: Sequence[Param], limit: float, engine: Engine = NUMPY) -> tuple[Loss, Loss] | None:
     """Scale all gradients so that their norm is at most ``limit``; (norm, scale), or None.
 
     None says that nothing was to be done; where the norm is on a device, nobody knows yet.

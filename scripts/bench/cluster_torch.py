@@ -8,31 +8,14 @@ import time
 from typing import Any
 
 import torch.distributed as dist
-from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 from torch.nn.parallel import DistributedDataParallel
 
 import bench.cluster_cases  # noqa: F401  (its nets)
 from bench.cluster_wire import RANK, SIZE, obey, own_core, sent
-from bench.torch_nets import MODULES, conv_relu, fc, max_pool
 from bench.torch_side import Torch
 
 PORT = 29500
-
-
-def vgg19() -> nn.Module:
-    layers: list[nn.Module] = []
-    inputs = 3
-    for outputs, count in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
-        for _ in range(count):
-            layers.append(conv_relu(inputs, outputs, 3, padding=1))
-            inputs = outputs
-        layers.append(max_pool(2, 2))
-    head = [nn.Flatten(), *fc(512 * 7 * 7, 4096, 0.5), *fc(4096, 4096, 0.5), nn.Linear(4096, 1000)]
-    return nn.Sequential(*layers, *head)
-
-
-MODULES.setdefault("vgg19", vgg19)
 
 
 class TorchRank(Torch):

@@ -22,6 +22,8 @@ def torch_python(folder: Path) -> Path:
     python, stamp = folder / "bin" / "python", folder / f".torch-{TORCH}"
     if stamp.exists():
         return python
+    if folder.exists():
+        raise SystemExit(f"{folder} is there, but not finished: another run makes it, or remove it")
     print(f"installing PyTorch {TORCH} into {folder}", flush=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     # pip from outside: Debian's venv may come without one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -71,6 +72,7 @@ def prepare(ours: Worker, torch: Worker, case: Case, phase: str, **options: Any)
 def timing(sides: Sides, case: Case, threads: int, peak_gflops: float) -> Iterator[dict[str, Any]]:
     """Training step and TEST forward: medians, quartiles and rates of both sides, and the ratio."""
     for phase in PHASES:
+        load = round(os.getloadavg()[0], 2)  # what others do: on a quiet machine, next to nothing
         with sides.both(threads) as pair:
             net = prepare(*pair, case, phase)
             rounds = interleaved(pair, sides.rounds, sides.turn)
@@ -86,6 +88,7 @@ def timing(sides: Sides, case: Case, threads: int, peak_gflops: float) -> Iterat
             "batch": case.batch,
             "phase": phase,
             "threads": threads,
+            "load": load,
             "parameters": sum(int(np.prod(shape)) for shape in net["shapes"]),
             "gflop": net["flops"] / 1e9,
             "ours": ours,

@@ -28,6 +28,7 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter, NetParameter, SolverParameter
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.recycling import recycle
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.version import VERSION
 
@@ -65,6 +66,8 @@ class Ours(Side):
             self.net = self.solver.net
         else:
             self.solver, self.net = None, Net(param, context)
+        if context.engine is not NUMPY:
+            recycle([self.net])  # as `pcd train` does
         fill(self.net)
         images, self.labels = images_and_labels(case)
         self.data = self._blob("data")

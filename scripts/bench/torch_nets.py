@@ -91,10 +91,10 @@ def alexnet(lrn: bool = True) -> nn.Module:
     )
 
 
-def vgg16() -> nn.Module:
+def vgg(*counts: int) -> nn.Module:
     layers: list[nn.Module] = []
     inputs = 3
-    for outputs, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+    for outputs, count in zip((64, 128, 256, 512, 512), counts, strict=True):
         for _ in range(count):
             layers.append(conv_relu(inputs, outputs, 3, padding=1))
             inputs = outputs
@@ -259,7 +259,8 @@ MODULES: dict[str, Callable[[], nn.Module]] = {
     "alexnet_no_lrn": lambda: alexnet(lrn=False),
     "googlenet": lambda: GoogLeNet(heads=True),
     "googlenet_deploy": lambda: GoogLeNet(heads=False),
-    "vgg16": vgg16,
+    "vgg16": lambda: vgg(2, 2, 3, 3, 3),
+    "vgg19": lambda: vgg(2, 2, 4, 4, 4),
     "resnet50": resnet50,
     "squeezenet": squeezenet,
     "mobilenet": mobilenet,

@@ -45,6 +45,9 @@ class DeviceLRN(OnDevice, LRN):
 
 class DeviceBatchNorm(OnDevice, BatchNorm):
     def forward(self, bottom: Views, top: Views) -> None:
+        if self.ranks > 1:  # statistics of all of them
+            BatchNorm.forward(self, bottom, top)
+            return
         x, y = planes(bottom[0].data), planes(top[0].data)
         outer, channels, inner = x.shape
         mean, inverse = self.kept("mean", (channels,)), self.kept("inverse", (channels,))
@@ -68,6 +71,9 @@ class DeviceBatchNorm(OnDevice, BatchNorm):
         self.launch("batch_norm_forward", x.size, channels, inner, x, mean, inverse, centred, y)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if self.ranks > 1:
+            BatchNorm.backward(self, top, propagate_down, bottom)
+            return
         gy, gx = planes(top[0].diff), planes(bottom[0].diff)
         outer, channels, inner = gy.shape
         inverse = self.kept("inverse", (channels,))
