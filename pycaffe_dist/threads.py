@@ -93,12 +93,11 @@ def _loaded(name: str) -> list[str]:
 
 def run(work: Callable[[Any], object], items: Sequence[Any]) -> None:
     """Do ``work`` for each item, shared out over the threads; NumPy lets go of the GIL in it."""
-    if threads() == 1 or len(items) < 2:
-        for item in items:
-            work(item)
-        return
-    for _ in _workers().map(work, items):
-        pass
+    others = [] if threads() == 1 else [_workers().submit(work, item) for item in items[1:]]
+    for item in items[:1] if others else items:
+        work(item)
+    for other in others:
+        other.result()
 
 
 def shares(count: int, least: int) -> list[slice]:
@@ -111,7 +110,7 @@ def shares(count: int, least: int) -> list[slice]:
 def _workers() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(threads(), "pcd-compute", initializer=_flush_for_good)
+        _pool = ThreadPoolExecutor(max(1, threads() - 1), "pcd-compute", initializer=_flush_for_good)
     return _pool
 
 
@@ -174,7 +173,14 @@ def _flush_for_good() -> None:
 
 @cache
 def _restart_blas() -> None:
-    """Threads take over the mode of the one that starts them: let OpenBLAS start its own anew."""
+    """Threads take over the mode of the one that starts them: let OpenBLAS start its own anew.
+
+    From then on they sleep when they have nothing to do: by default they go on asking for work for
+    some 20 ms, on cores that other threads could use.
+    """
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2⁴ cycles
     for library, _, _ in _openblas():
         if hasattr(library, "blas_thread_shutdown_"):
+            if hasattr(library, "openblas_read_env"):
+                library.openblas_read_env()
             library.blas_thread_shutdown_()

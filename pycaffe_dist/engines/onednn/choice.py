@@ -18,7 +18,7 @@ from pycaffe_dist.files import atomic_write
 
 T = TypeVar("T")
 BUDGET = 20.0  # seconds that a process spends on measuring; after that the first candidate is taken
-REPEATS = 2
+LEAST, MOST, ENOUGH = 3, 12, 0.03  # runs of a candidate, and seconds after which they suffice
 
 
 @dataclass
@@ -115,13 +115,13 @@ def _first(candidates: Sequence[Candidate[T]]) -> T:
 
 
 def _seconds(trial: Callable[[], object], limit: float | None) -> float:
-    """Of the best of some runs; one is enough for a candidate far behind."""
-    times = []
-    for _ in range(1 + REPEATS):
+    """Of the best of some runs, of more if they are short; a candidate far behind gets few."""
+    times: list[float] = []
+    while len(times) < LEAST or (len(times) < MOST and sum(times) < ENOUGH):
         begin = time.perf_counter()
         trial()
         times.append(time.perf_counter() - begin)
-        if limit is not None and times[-1] > 3 * limit:
+        if limit is not None and min(times) > 3 * limit and len(times) > 1:
             break
     return min(times)
 

@@ -24,6 +24,7 @@ QUERY_IMPLEMENTATION = 8
 SRC, DIFF_SRC, WEIGHTS, DIFF_WEIGHTS, DST, DIFF_DST, WORKSPACE, SCRATCHPAD = range(129, 137)
 LAST_REACHED = 4  # the status that there are no more implementations
 MOST_AXES = 12
+SPINS = "20000"  # some 50 µs: from one primitive to the next
 
 
 class Arg:
@@ -161,6 +162,8 @@ def load() -> Library:
     Raises:
         MissingPartError: it is not there, or this machine cannot run it.
     """
+    # Idle threads of OpenMP would spin for milliseconds, on cores that other threads could use.
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     problems = []
     for path in _candidates():
         try:

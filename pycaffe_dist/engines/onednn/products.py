@@ -16,7 +16,7 @@ from pycaffe_dist.engines.onednn.library import Arg
 from pycaffe_dist.engines.onednn.primitives import Call, Primitive
 
 # BLAS has threads of its own, which have to be woken while ours still spin.
-BLAS_HANDICAP = 1.2
+BLAS_HANDICAP = 1.5
 Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
 
 
