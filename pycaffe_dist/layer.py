@@ -133,7 +133,7 @@ class Layer:
         return sum(t.count for t in top)
 
     def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
-        """(A, B) of which the first parameter's gradient is AᵀB or its transpose; for outer_product."""
+        """(A, B): the first parameter's gradient is AᵀB, or its transpose; for outer_product."""
         raise NotImplementedError
 
     def get_state(self) -> dict[str, Any]:

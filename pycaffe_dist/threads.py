@@ -110,7 +110,8 @@ def shares(count: int, least: int) -> list[slice]:
 def _workers() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max(1, threads() - 1), "pcd-compute", initializer=_flush_for_good)
+        others = max(1, threads() - 1)
+        _pool = ThreadPoolExecutor(others, "pcd-compute", initializer=_flush_for_good)
     return _pool
 
 

@@ -23,7 +23,7 @@ LINKS = Links(AlphaBeta(1e-4, 8e-9), AlphaBeta(1e-6, 1e-10), 1e10, 1e10)
 
 INPUT = """
 layer {{ name: "data" type: "Input" top: "data" top: "label"
-  input_param {{ shape {{ dim: {batch} dim: 2 dim: 6 dim: 6 }} shape {{ dim: {batch} }} }} }}
+  input_param {{ shape {{ dim: {batch} {image} }} shape {{ dim: {batch} }} }} }}
 """
 FILLERS = 'weight_filler { type: "gaussian" std: 0.3 } bias_filler { type: "constant" value: 0.1 }'
 LOSS = """
@@ -73,6 +73,22 @@ layer {{ name: "ip" type: "InnerProduct" bottom: "n" top: "out"
   inner_product_param {{ num_output: 7 {FILLERS} }} }}
 """,
 }
+NETS["lenet"] = f"""
+layer {{ name: "conv1" type: "Convolution" bottom: "data" top: "conv1" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 }} convolution_param {{ num_output: 20 kernel_size: 5 {FILLERS} }} }}
+layer {{ name: "pool1" type: "Pooling" bottom: "conv1" top: "pool1"
+  pooling_param {{ kernel_size: 2 stride: 2 }} }}
+layer {{ name: "conv2" type: "Convolution" bottom: "pool1" top: "conv2" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 }} convolution_param {{ num_output: 50 kernel_size: 5 {FILLERS} }} }}
+layer {{ name: "pool2" type: "Pooling" bottom: "conv2" top: "pool2"
+  pooling_param {{ kernel_size: 2 stride: 2 }} }}
+layer {{ name: "ip1" type: "InnerProduct" bottom: "pool2" top: "ip1" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 }} inner_product_param {{ num_output: 500 {FILLERS} }} }}
+layer {{ name: "relu1" type: "ReLU" bottom: "ip1" top: "ip1" }}
+layer {{ name: "ip2" type: "InnerProduct" bottom: "ip1" top: "out" param {{ lr_mult: 1 }}
+  param {{ lr_mult: 2 }} inner_product_param {{ num_output: 10 {FILLERS} }} }}
+"""
+IMAGES = {"lenet": (1, 28, 28)}  # the others take 2 channels of 6 by 6
 SOLVERS = {
     "SGD": "momentum: 0.9 weight_decay: 0.01",
     "Nesterov": "momentum: 0.9 weight_decay: 0.01",
@@ -111,6 +127,7 @@ def equality_cases() -> list[Case]:
             Case("conv", "SGD", "iter_size: 3", settings),
             Case("conv", "SGD", 'regularization_type: "L1"', settings),
             Case("conv", "Adam", "", ClusterSettings(comm=comm, overlap=False)),
+            Case("lenet", "SGD", "", settings),
         ]
     for comm in ("allreduce", "sfb"):  # the others update before the norm of all is known
         cases.append(Case("conv", "SGD", "clip_gradients: 0.5", ClusterSettings(comm=comm)))
@@ -121,18 +138,23 @@ def equality_cases() -> list[Case]:
     return cases
 
 
-def batches(ranks: int, passes: int, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
+def image_of(net: str) -> tuple[int, ...]:
+    return IMAGES.get(net, (2, 6, 6))
+
+
+def batches(net: str, ranks: int, passes: int, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and labels by pass, rank and image."""
     rng = np.random.default_rng(seed)
-    data = rng.standard_normal((passes, ranks, BATCH, 2, 6, 6)).astype(np.float32)
+    data = rng.standard_normal((passes, ranks, BATCH, *image_of(net))).astype(np.float32)
     return data, rng.integers(0, 5, (passes, ranks, BATCH)).astype(np.float32)
 
 
 def build(case: Case, ranks: Sequence[int], of: int, prefix: str = "", start: int = 0) -> Solver:
     """A solver that is fed the batches of ``ranks``, joined, of so many, from pass ``start`` on."""
-    rate = RATES.get(case.solver, 0.05)
+    rate = 0.01 if case.net == "lenet" else RATES.get(case.solver, 0.05)
     policy = "" if "lr_policy" in case.extra else 'lr_policy: "fixed"'
-    net = INPUT.format(batch=BATCH * len(ranks)) + NETS[case.net] + LOSS
+    image = " ".join(f"dim: {d}" for d in image_of(case.net))
+    net = INPUT.format(batch=BATCH * len(ranks), image=image) + NETS[case.net] + LOSS
     text = (
         f'type: "{case.solver}" base_lr: {rate} {policy} {SOLVERS[case.solver]} {case.extra} '
         f'snapshot_after_train: false snapshot_prefix: "{prefix}" net_param {{ {net} }}'
@@ -143,8 +165,9 @@ def build(case: Case, ranks: Sequence[int], of: int, prefix: str = "", start: in
     for learnable in solver.net.params.learnable:
         blob = learnable.blob
         if learnable.lr_mult or blob.shape != (1,):
-            blob.data[...] = 0.3 * rng.standard_normal(blob.shape)
-    data, labels = batches(of, 3 * STEPS * param.iter_size)
+            spread = 0.3 if case.net != "lenet" else 0.05
+            blob.data[...] = spread * rng.standard_normal(blob.shape)
+    data, labels = batches(case.net, of, 3 * STEPS * param.iter_size)
     passes = iter(range(start, len(data)))
 
     def feed(layer: int) -> None:
