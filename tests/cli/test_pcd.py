@@ -377,7 +377,14 @@ def test_control_c(tmp_path):
     """`pcd check` waits for a pipe that nobody writes to."""
     os.mkfifo(tmp_path / "slow.prototxt")
     command = [*PCD, "check", "slow.prototxt"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # A shell's background job, which these tests may be part of, ignores SIGINT, and so would pcd.
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     with process, open(tmp_path / "slow.prototxt", "w"):  # waits until it is opened to be read
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
