@@ -23,7 +23,7 @@ PROBE_SECONDS = 30  # an MPI that takes longer to say its name is as good as non
 # extra -> the distributions it is known by, and what it is for
 PARTS = {
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
-    "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs"),
+    "gpu": (("cupy-cuda12x",), "layers on NVIDIA GPUs"),
     "leveldb": (("plyvel",), "LevelDB databases"),
     "plot": (("matplotlib",), "charts of training logs"),
     "dev": (("pytest", "ruff", "mypy"), "tests and checks of this project"),
