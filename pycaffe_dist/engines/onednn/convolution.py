@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -127,7 +128,9 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
             if not primitive.advance():
                 break
         if self._suits_winograd():
-            yield Candidate("winograd", lambda: self._winograd(which, bias), trial_of)
+            for filtering in winograd.FILTERINGS:
+                build = partial(self._winograd, filtering, which, bias)
+                yield Candidate(filtering.name, build, trial_of)
         yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
 
     def _builder(self, which: str, bias: bool, position: int) -> Callable[[], Product]:
@@ -143,15 +146,15 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         w = self.windows
         return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
 
-    def _winograd(self, which: str, bias: bool) -> Product:
+    def _winograd(self, filtering: winograd.Filtering, which: str, bias: bool) -> Product:
         image, out = self._hint.layout(library.SRC), self._hint.layout(library.DST)
         pad = self.windows.pad
         if which == "weights":
-            return winograd.Weights(image, out, self.group, pad, bias)
+            return winograd.Weights(filtering, image, out, self.group, pad, bias)
         if which == "gather":
-            return winograd.Gather(image, out, self.group, pad, bias, self.post_ops)
+            return winograd.Gather(filtering, image, out, self.group, pad, bias, self.post_ops)
         turned = tuple(2 - p for p in pad)
-        return winograd.Gather(out, image, self.group, turned, backward=True)
+        return winograd.Gather(filtering, out, image, self.group, turned, backward=True)
 
     def _blas_trial(self, which: str) -> Callable[[], object]:
         image = np.zeros(self.image_dims, np.float32)

@@ -146,6 +146,12 @@ class Library:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
+    def address(self, name: str) -> int:
+        """Where a function lies."""
+        found = ctypes.cast(getattr(self._dll, f"dnnl_{name}"), ctypes.c_void_p).value
+        assert found
+        return found
+
     def create(self, name: str, *args: Any) -> int:
         """Call a function that makes an object; its handle."""
         handle = ctypes.c_void_p()
