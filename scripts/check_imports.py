@@ -18,6 +18,7 @@ PACKAGE = ROOT / "pycaffe_dist"
 OWNERS = {
     "mpi4py": ("parallel/mpi.py",),
     "cupy": ("engines/cupy/",),
+    "llvmlite": ("engines/onednn/jit.py",),
     "google.protobuf": ("proto/", "data/", "tools/", "cli/_upgrade.py"),
     "h5py": ("proto/hdf5.py", "data/"),
     "lmdb": ("data/",),

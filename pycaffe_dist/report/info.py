@@ -22,6 +22,7 @@ PROBE_SECONDS = 30  # an MPI that takes longer to say its name is as good as non
 
 # extra -> the distributions it is known by, and what it is for
 PARTS = {
+    "cpu": (("onednn-cpu-gomp", "llvmlite"), "the fast CPU engine"),
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
     "gpu": (("cupy-cuda12x",), "layers on NVIDIA GPUs"),
     "leveldb": (("plyvel",), "LevelDB databases"),

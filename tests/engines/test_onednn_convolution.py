@@ -147,7 +147,9 @@ def test_a_primitive_that_cannot_be_made_leaves_one_line_and_the_generic_layer(c
     assert lines == ['layer "y" (Convolution): computed by NumPy (status 3)']
 
 
-def test_shapes_may_change_between_passes():
+@pytest.mark.parametrize("chosen", [0, -1], ids=["oneDNN", "BLAS"])
+def test_shapes_may_change_between_passes(chosen, monkeypatch):
+    monkeypatch.setattr(CHOICES, "pick", lambda _, candidates: candidates[chosen].build())
     text = 'type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 }'
     ours, plain = (
         build(text, (2, 8, 6, 6), engines.create("onednn")),
@@ -158,4 +160,7 @@ def test_shapes_may_change_between_passes():
             net.blobs[0].reshape(3, 8, size, size)
             net.blobs[0].data[...] = np.random.default_rng(size).standard_normal((3, 8, size, size))
             net.forward()
+            net.blobs[1].diff[...] = 1
+            net.backward()
         np.testing.assert_allclose(ours.blobs[1].data, plain.blobs[1].data, atol=1e-4)
+        np.testing.assert_allclose(ours.blobs[0].diff, plain.blobs[0].diff, atol=1e-4)

@@ -65,12 +65,13 @@ def twins_of(layer, shape, before="", in_place=False, **options):
     return twins
 
 
-def check(twins, layer):
+def check(twins, layer, padded=False):
     for seed in range(2):
         twins.fill_inputs(seed)
         twins.step()
         twins.assert_same(1e-4)
-    assert twins.net.layers[-1].fast is not any(word in layer for word in SLOW)
+    if not (padded and "PReLU" in layer):  # which not every processor has a primitive for
+        assert twins.net.layers[-1].fast is not any(word in layer for word in SLOW)
 
 
 @pytest.mark.parametrize("train", [True, False], ids=["TRAIN", "TEST"])
@@ -82,9 +83,9 @@ def test_plain_memory(layer, in_place, train):
 @pytest.mark.parametrize("channels", [16, 20])
 @pytest.mark.parametrize("layer, in_place", PLACES)
 def test_behind_a_convolution(layer, in_place, channels):
-    """With 20 channels, blocks of 8 have padding, which must stay 0."""
+    """With 20 channels, blocks of 8 or 16 have padding, which must stay 0."""
     before = CONVOLUTION.format(channels=channels)
-    check(twins_of(layer, (2, 8, 5, 6), before, in_place), layer)
+    check(twins_of(layer, (2, 8, 5, 6), before, in_place), layer, padded=channels == 20)
 
 
 @pytest.mark.parametrize("layer", [n for n in NEURONS if "PReLU" not in n])

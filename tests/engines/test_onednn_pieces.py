@@ -209,9 +209,10 @@ def test_slice_along_any_axis(axis, points, blocked):
 
 
 def test_blocks_that_are_whole_stay_blocks():
-    text = data("data", 2, 8, 4, 4) + conv("data", "c", 16) + conv("data", "d", 8)
+    text = data("data", 2, 16, 4, 4) + conv("data", "c", 32) + conv("data", "d", 16)
     text += layer("Concat", "cd", "y")
-    text += layer("Slice", ["y"], ["e", "f"], "slice_param { slice_point: 8 }").replace("it", "cut")
+    cut = "slice_param { slice_point: 16 }"
+    text += layer("Slice", ["y"], ["e", "f"], cut).replace("it", "cut")
     twins = Twins(text, ENGINE)
     twins.net.forward()
     assert layout_of(twins, "y").blocks

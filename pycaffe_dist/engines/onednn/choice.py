@@ -17,21 +17,24 @@ from pycaffe_dist.engines.onednn.library import OneDnnError
 from pycaffe_dist.files import atomic_write
 
 T = TypeVar("T")
-BUDGET = 20.0  # seconds that a process spends on measuring; after that the first candidate is taken
-LEAST, MOST, ENOUGH = 3, 12, 0.03  # runs of a candidate, and seconds after which they suffice
+BUDGET = 30.0  # seconds that a process spends on measuring; then the most promising is taken
+LEAST, MOST, ENOUGH = 2, 12, 0.03  # runs of a candidate, and seconds after which they suffice
+HOPELESS = 2.0  # times the best so far: after one such run a candidate is given up
 
 
 @dataclass
 class Candidate(Generic[T]):
     """One way to compute something: made by ``build``, run on made-up values by ``trial``.
 
-    ``handicap`` multiplies its time: what it costs others is not in the trial.
+    ``handicap`` multiplies its time: what it costs others is not in the trial.  One that is
+    ``promising`` is tried before the others, which then are sooner given up.
     """
 
     name: str
     build: Callable[[], T]
     trial: Callable[[T], Callable[[], object]]
     handicap: float = 1.0
+    promising: bool = False
 
 
 class Choices:
@@ -54,9 +57,10 @@ class Choices:
         for candidate in candidates:
             if candidate.name == known:
                 return candidate.build()
+        hopes = sorted(candidates, key=lambda candidate: not candidate.promising)
         if self.spent > BUDGET:
-            return _first(candidates)
-        return self._measure(case, candidates)
+            return _first(hopes)
+        return self._measure(case, hopes)
 
     def _measure(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
         begin = time.perf_counter()
@@ -115,13 +119,13 @@ def _first(candidates: Sequence[Candidate[T]]) -> T:
 
 
 def _seconds(trial: Callable[[], object], limit: float | None) -> float:
-    """Of the best of some runs, of more if they are short; a candidate far behind gets few."""
+    """Of the best of some runs, of more if they are short; a candidate far behind gets one."""
     times: list[float] = []
     while len(times) < LEAST or (len(times) < MOST and sum(times) < ENOUGH):
         begin = time.perf_counter()
         trial()
         times.append(time.perf_counter() - begin)
-        if limit is not None and min(times) > 3 * limit and len(times) > 1:
+        if limit is not None and times[0] > max(HOPELESS * limit, ENOUGH):
             break
     return min(times)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.onednn import library, winograd
+from pycaffe_dist.engines.onednn import library
 from pycaffe_dist.engines.onednn.accelerated import Accelerated, add_gradient, gradient_room
 from pycaffe_dist.engines.onednn.arithmetic import activation
 from pycaffe_dist.engines.onednn.choice import Candidate
@@ -35,6 +35,9 @@ from pycaffe_dist.engines.onednn.settings import CHOICES, case
 from pycaffe_dist.layers import convolution as generic
 from pycaffe_dist.memory import Array, Value
 from pycaffe_dist.proto.caffe_pb2 import TEST
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.onednn.winograd import Filtering
 
 DIRECT = 1  # the algorithm
 PostOps = Sequence[tuple[Any, ...]]
@@ -66,7 +69,7 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         made = self._product("gather", biased)
         if made is None:
             bias = self.params[1].data if biased else None
-            self._blas_gather(_host(image), _host(out, True), bias)
+            self._blas_gather(*self._hosts(image, out, replace=out), bias)
             return
         x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
         rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
@@ -77,7 +80,8 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
     def fast_spread(self, out: Value, image: Value) -> None:
         made = self._product("spread")
         if made is None:
-            self.spread(_host(out), _host(image, True))
+            below, above = self._hosts(image, out, replace=image)
+            self.spread(above, below)
             return
         x, weights, y = made.layouts
         read = self.params[0].data_value.read(weights.home)
@@ -87,9 +91,10 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         """Add to the gradient of the weights and, if it is ``out`` that has one, of the bias."""
         made = self._product("weights", biased)
         if made is None:
-            self.add_weight_gradient(_host(image), _host(out))
+            below, above = self._hosts(image, out)
+            self.add_weight_gradient(below, above)
             if biased:
-                self.add_bias_gradient(_host(out).reshape(self.out_dims))
+                self.add_bias_gradient(above)
             return
         x, weights, *bias_layout, y = made.layouts
         blobs = self.params[0].blob, *([self.params[1].blob] if biased else [])
@@ -102,6 +107,14 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         for blob, layout, room, apart in targets:
             if apart:
                 add_gradient(blob, layout, room)
+
+    def _hosts(self, image: Value, out: Value, replace: Value | None = None) -> tuple[Array, Array]:
+        """Image and out in plain memory; one of them may be there to be written."""
+        dims = self.image_dims, self.out_dims
+        below, above = (
+            _host(value, d, value is replace) for value, d in zip((image, out), dims, strict=True)
+        )
+        return below, above
 
     # -- choosing ----------------------------------------------------------------------------
 
@@ -119,18 +132,19 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
 
     def _candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product | None]]:
         primitive, position, seen = self._primitive(which, bias), 0, set[str]()
+        converted = "store" if which == "weights" else "load" * (self.phase != TEST)
+        trial = partial(trial_of, converted=converted)
         while True:
             name = primitive.implementation
             if "ref" not in name and "sse41" not in name and name not in seen:
                 seen.add(name)
-                yield Candidate(name, self._builder(which, bias, position), trial_of)
+                yield Candidate(name, self._builder(which, bias, position), trial)
             position += 1
             if not primitive.advance():
                 break
-        if self._suits_winograd():
-            for filtering in winograd.FILTERINGS:
-                build = partial(self._winograd, filtering, which, bias)
-                yield Candidate(filtering.name, build, trial_of)
+        for filtering in _filterings() if self._suits_winograd() else ():
+            build = partial(self._winograd, filtering, which, bias)
+            yield Candidate(filtering.name, build, trial, promising=True)
         yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
 
     def _builder(self, which: str, bias: bool, position: int) -> Callable[[], Product]:
@@ -146,7 +160,9 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         w = self.windows
         return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
 
-    def _winograd(self, filtering: winograd.Filtering, which: str, bias: bool) -> Product:
+    def _winograd(self, filtering: Filtering, which: str, bias: bool) -> Product:
+        from pycaffe_dist.engines.onednn import winograd
+
         image, out = self._hint.layout(library.SRC), self._hint.layout(library.DST)
         pad = self.windows.pad
         if which == "weights":
@@ -200,9 +216,20 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         return len(self.params) > i and self.param_propagate_down[i]
 
 
-def _host(value: Value, replace: bool = False) -> Array:
+@cache
+def _filterings() -> tuple[Filtering, ...]:
+    """Winograd's; none where LLVM, which makes its kernels, is not there."""
+    try:
+        from pycaffe_dist.engines.onednn.winograd import FILTERINGS
+    except ImportError:
+        return ()
+    return FILTERINGS
+
+
+def _host(value: Value, dims: Dims, replace: bool = False) -> Array:
+    """A value as it is in plain memory, where its room may be larger than it is now."""
     room: Array = value.replace() if replace else value.read()
-    return room
+    return room[: prod(dims)].reshape(dims)
 
 
 class Convolution(BaseConvolution, generic.Convolution):

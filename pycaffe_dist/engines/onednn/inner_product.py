@@ -12,7 +12,7 @@ from pycaffe_dist.engines.onednn.arithmetic import PostOps, activation
 from pycaffe_dist.engines.onednn.choice import Candidate
 from pycaffe_dist.engines.onednn.library import INFERENCE, TRAINING
 from pycaffe_dist.engines.onednn.primitives import Call, Layout, Primitive, anyhow, plain, strided
-from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, AsPrimitive, Product, roles
+from pycaffe_dist.engines.onednn.products import BLAS_HANDICAP, AsPrimitive, Product, ones, roles
 from pycaffe_dist.engines.onednn.settings import CHOICES, case
 from pycaffe_dist.layers import inner_product as generic
 from pycaffe_dist.memory import HOST, Array, Home, Value
@@ -139,7 +139,7 @@ class InnerProduct(Accelerated, generic.InnerProduct):
 
     def _trial(self, which: str, bias: bool, made: Product | None) -> Callable[[], object]:
         """Reordering weights for their own sake counts, except for those that stay as they are."""
-        x, y, stored = (_ones(layout) for layout in (self._x, self._y, self._stored))
+        x, y, stored = (ones(layout) for layout in (self._x, self._y, self._stored))
         if made is None:
             return {
                 "gather": lambda: self._blas_gather(x, y),
@@ -149,8 +149,8 @@ class InnerProduct(Accelerated, generic.InnerProduct):
                 "weights": lambda: self._blas_weights(x, y, stored),
             }[which]
         layout = made.layouts[1]
-        ordered = stored if layout is self._stored else _ones(layout)
-        rooms = [ordered, *[_ones(b) for b in made.layouts[2:-1]]]
+        ordered = stored if layout is self._stored else ones(layout)
+        rooms = [ordered, *[ones(b) for b in made.layouts[2:-1]]]
 
         def run() -> None:
             if ordered is not stored and which != "weights" and self.phase != TEST:
@@ -181,10 +181,3 @@ class Target:
             total += self.room
         else:
             add_gradient(self._blob, self._layout, self.room)
-
-
-def _ones(layout: Layout) -> Array:
-    """Pages that nobody wrote to would all be one page, in the cache."""
-    room = layout.allocate(layout.count, np.dtype(np.float32))
-    room.fill(1)
-    return room

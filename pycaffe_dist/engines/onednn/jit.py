@@ -124,9 +124,7 @@ class Code:
     def share(self, count: Any) -> tuple[Any, Any]:
         """Of ``count`` pieces of work, the first of this thread and the first of the next."""
         who, of = self.thread(), self._openmp("omp_get_num_threads")
-        begin, end = (
-            self.divided(self.mul(count, i), of)[0] for i in (who, self.add(who, 1))
-        )
+        begin, end = (self.divided(self.mul(count, i), of)[0] for i in (who, self.add(who, 1)))
         return begin, end
 
     def thread(self) -> Any:
@@ -135,6 +133,7 @@ class Code:
 
     def _openmp(self, name: str) -> Any:
         function = ctypes.cast(getattr(_openmp(), name), ctypes.c_void_p).value
+        assert function
         return self.build.zext(self.call(function, STATUS), INT)
 
     def call(self, address: int, result: Any, *arguments: Any) -> Any:
@@ -217,7 +216,7 @@ def _parallel() -> Callable[..., object]:
 
 
 def _machine() -> Any:
-    """This processor; each compiler wants one of its own."""
+    """The processor of this machine; each compiler wants one of its own."""
     target, cpu, features = _processor()
     return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault")
 

@@ -14,9 +14,11 @@ import numpy as np
 from pycaffe_dist.engines.onednn import library
 from pycaffe_dist.engines.onednn.library import Arg
 from pycaffe_dist.engines.onednn.primitives import Call, Primitive
+from pycaffe_dist.memory import HOST, Array
 
 # BLAS has threads of its own, which have to be woken while ours still spin.
 BLAS_HANDICAP = 1.5
+FLOAT = np.dtype(np.float32)
 Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
 
 
@@ -40,10 +42,34 @@ class AsPrimitive:
         self.call: Call = primitive.call(*args)
 
 
-def trial_of(made: Product | None) -> Callable[[], object]:
+def ones(layout: Any) -> Array:
+    """Pages that nobody wrote to would all be one page, in the cache."""
+    room: Array = layout.allocate(layout.count, FLOAT)
+    room.fill(1)
+    return room
+
+
+def trial_of(made: Product | None, converted: str = "") -> Callable[[], object]:
+    """A run with made-up values.
+
+    What training converts at every step counts too: ``load`` of weights that have changed, or
+    ``store`` of their gradient.
+    """
     assert made is not None
-    rooms = [x.allocate(x.count, np.dtype(np.float32)) for x in made.layouts]
-    return lambda: made.call(*rooms)
+    rooms = [ones(x) for x in made.layouts]
+    weights, room = made.layouts[1], rooms[1]
+    if not converted or weights.home is HOST:
+        return lambda: made.call(*rooms)
+    host = np.zeros(weights.count, FLOAT)
+
+    def run() -> None:
+        made.call(*rooms)
+        if converted == "load":
+            weights.load(host, room)
+        else:
+            weights.store(room, host)
+
+    return run
 
 
 def roles(which: str, bias: bool) -> Sequence[Role]:

@@ -177,13 +177,13 @@ class _Walk:
     def copy(self, address: Any, out: bool) -> None:
         """Copy what lies inside the image from the blob to the room, or out of it."""
         code = self.code
-        with code.loop(self.begins[0], self.ends[0]) as y:
-            with code.loop(self.begins[1], self.ends[1]) as x:
-                there = code.add(address, code.mul(y, self.row), code.mul(x, self.column))
-                place = code.add(code.mul(y, self.side), x)
-                here = code.add(self.room, code.mul(place, self.vector))
-                source, target = (here, there) if out else (there, here)
-                code.store(code.load(source), target)
+        rows, columns = zip(self.begins, self.ends, strict=True)
+        with code.loop(*rows) as y, code.loop(*columns) as x:
+            there = code.add(address, code.mul(y, self.row), code.mul(x, self.column))
+            place = code.add(code.mul(y, self.side), x)
+            here = code.add(self.room, code.mul(place, self.vector))
+            source, target = (here, there) if out else (there, here)
+            code.store(code.load(source), target)
 
     def clear(self) -> None:
         with self.code.loop(0, self.side * self.side) as i:
@@ -378,9 +378,7 @@ def transform(square: Square, source: Array, target: Array) -> None:
     _between(square)(address(source), there, address(target), here, FLOAT_BYTES * count)
 
 
-def multiply(
-    a: Planes, b: Planes, c: Planes, turned: bool = False, add: bool = False
-) -> None:
+def multiply(a: Planes, b: Planes, c: Planes, turned: bool = False, add: bool = False) -> None:
     """C = a b, or c += a b, place by place; or with aᵀ."""
     k, m = (a.rows, a.columns) if turned else (a.columns, a.rows)
     sizes = a.bytes, b.bytes, c.bytes

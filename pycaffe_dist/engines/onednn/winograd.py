@@ -22,8 +22,8 @@ from pycaffe_dist.engines.onednn.tiles import Grid, Planes, Square, cut, multipl
 from pycaffe_dist.memory import Array, Home, aligned
 from pycaffe_dist.threads import threads
 
-CACHED = 8 << 20  # bytes of planes that are worked on together, to stay in the cache
-FEWEST = 128  # tiles worked on together: each such chunk reads all kernels
+CACHED = 4 << 20  # bytes of planes that are worked on together, to stay in the cache
+FEWEST = 192  # tiles worked on together: each such chunk reads all kernels
 LINE = 16  # floats
 TAPS = 9
 
@@ -112,7 +112,7 @@ F4 = Filtering(
     ),
     least=32,
 )
-FILTERINGS = F2, F4
+FILTERINGS = F4, F2
 
 
 def taps(shape: tuple[int, int, int], turned: bool = False) -> Layout:
@@ -128,9 +128,7 @@ class Kernels:
     Forward they are (places, group, C, M), backward, turned round, (places, group, M, C).
     """
 
-    def __init__(
-        self, filtering: Filtering, shape: tuple[int, int, int], backward: bool
-    ) -> None:
+    def __init__(self, filtering: Filtering, shape: tuple[int, int, int], backward: bool) -> None:
         self.taps = taps(shape, turned=not backward)
         self.count, self.places = prod(shape), filtering.places
         self.square = filtering.kernel.flipped if backward else filtering.kernel
