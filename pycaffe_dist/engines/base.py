@@ -11,7 +11,6 @@ from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import HOST, Home, Pool, Value
 
 if TYPE_CHECKING:
-    from pycaffe_dist.blob import Blob
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.learnable import Param
 
@@ -71,21 +70,27 @@ class Engine:
         """Σ a·b, of which the loss is made."""
         return float(self.xp.vdot(a, b))
 
+    def updates(self, rule: Any) -> bool:
+        """Whether it updates parameters by a rule where they are; else it is done in HOST."""
+        return False
+
     def update(
         self,
-        param: Param,
-        history: Sequence[Blob],
+        data: Any,
+        diff: Any,
+        past: Sequence[Any],
         rule: Any,
         rate: float,
         share: float,
         decay: float,
         l1: bool,
-    ) -> bool:
-        """Update one parameter where its values are; False: it is done in plain memory.
+    ) -> None:
+        """Update values, given with their gradients and history as flat arrays in ``home``.
 
-        ``share`` is what the gradient is multiplied by first, 1 / iter_size.
+        ``share`` is what the gradient is multiplied by first, 1 / iter_size; it then holds what was
+        taken off the values.
         """
-        return False
+        raise NotImplementedError
 
     def clip(self, params: Sequence[Param], limit: float) -> tuple[Loss, Loss] | None:
         """Scale gradients to a norm of at most ``limit`` where they are: the norm and the scale.

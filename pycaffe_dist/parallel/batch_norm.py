@@ -7,6 +7,7 @@ pass use the statistics of all ranks' batches together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,19 @@ def merge(layers: list[BatchNorm], port: Port) -> Steps[None]:
         at += part.size
 
 
-def synchronise(layers: list[BatchNorm], thread: CommThread) -> None:
-    """Let the layers use the statistics of all ranks' batches."""
+def synchronise(
+    layers: list[BatchNorm], thread: CommThread, on_device: Callable[[Any], Any]
+) -> None:
+    """Let the layers use the statistics of all ranks' batches.
+
+    ``on_device`` makes the mean of an array over ranks where it is, or None if it cannot.
+    """
     port = Port(thread.communicator)
 
     def mean_over_ranks(values: Any) -> Any:
+        mean_there = on_device(values)
+        if mean_there is not None:
+            return mean_there
         whole = np.array(values.get() if hasattr(values, "get") else values, np.float64)
         thread.do(mean(port, whole.reshape(-1), STATISTICS), "BatchNorm", "control")
         return layers[0].xp.asarray(whole, values.dtype)

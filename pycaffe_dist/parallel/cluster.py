@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.agreement import agree, facts
 from pycaffe_dist.parallel.batch_norm import batch_norms, merge, separate, synchronise
@@ -25,11 +27,8 @@ from pycaffe_dist.parallel.collectives import (
 )
 from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Communicator, Steps, run
-from pycaffe_dist.parallel.dense import Allreduce, Sharded
 from pycaffe_dist.parallel.dwbp import Dwbp
-from pycaffe_dist.parallel.factors import Sfb, SfPush
 from pycaffe_dist.parallel.launcher import rank_and_size
-from pycaffe_dist.parallel.links import measure_links
 from pycaffe_dist.parallel.node import Node
 from pycaffe_dist.parallel.pace import TokenBucket
 from pycaffe_dist.parallel.parcel import Fabric, Parcel
@@ -41,13 +40,11 @@ from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import VALUES
 from pycaffe_dist.parallel.trace import Recorder
 from pycaffe_dist.parallel.watchdog import Watchdog
+from pycaffe_dist.parallel.way import Way
 from pycaffe_dist.parallel.wire import create_wire
 from pycaffe_dist.solver import Action, Solver, outputs_of
 from pycaffe_dist.solvers.one_rank import OneRank
 
-SCHEMES: dict[str, type[Allreduce | Sfb]] = {
-    cls.scheme: cls for cls in (Allreduce, Sharded, Sfb, SfPush)
-}
 ACTIONS = (Action.NONE, Action.SNAPSHOT, Action.STOP)  # by urgency: the last asked for wins
 
 
@@ -96,25 +93,41 @@ def distribute(
         plan: the same on all ranks; made by rank 0 if not given.
         recorder: is told what is exchanged and waited for.
     """
-    if plan is None:
-        plan = _plan(solver, settings, communicator)
-    run(agree(communicator, facts(solver, settings, plan)))
-    recorder = recorder or Recorder(communicator.rank)
-    hosts = [communicator.nodes.host(r) for r in range(communicator.size)]
     with ExitStack() as stack:
+        way = stack.enter_context(_find_way(solver, settings, communicator))
+        if plan is None:
+            plan = _plan(solver, settings, communicator, way)
+        run(agree(communicator, facts(solver, settings, plan)))
+        recorder = recorder or Recorder(communicator.rank)
+        hosts = [communicator.nodes.host(r) for r in range(communicator.size)]
         watchdog = stack.enter_context(Watchdog(settings.stall_timeout, hosts))
-        cluster = Cluster(solver, settings, communicator, plan, recorder, watchdog)
+        cluster = Cluster(solver, settings, communicator, plan, recorder, watchdog, way)
         yield cluster
         cluster.close()
 
 
-def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator) -> Plan:
+@contextmanager
+def _find_way(
+    solver: Solver, settings: ClusterSettings, communicator: Communicator
+) -> Iterator[Way]:
+    if communicator.size == 1:
+        yield Way()
+        return
+    from pycaffe_dist.parallel.nccl import meet  # brings the GPU engine, which takes its time
+
+    with meet(solver, settings, communicator) as way:
+        yield way
+
+
+def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator, way: Way) -> Plan:
     """Rank 0 decides, for all."""
-    links = measure_links(communicator)
+    links = way.links(communicator)
     plan = None
     if communicator.rank == 0:
         ranks, nodes = communicator.size, communicator.nodes.count
-        plan = make_plan(solver.net, settings, ranks, nodes, links, solver.param)
+        speakers = nodes if way.levels else ranks
+        plan = make_plan(solver.net, settings, ranks, speakers, links, solver.param)
+        plan = replace(plan, nodes=nodes)
     made: Plan = run(broadcast_object(communicator, plan))
     return with_updates(made, solver.net, settings.staleness) if settings.staleness else made
 
@@ -130,8 +143,10 @@ class Cluster(OneRank):
         plan: Plan,
         recorder: Recorder,
         watchdog: Watchdog,
+        way: Way,
     ) -> None:
         super().__init__(solver)
+        self.way = way
         self.settings, self.communicator, self.plan = settings, communicator, plan
         self.recorder = recorder
         self.rank, self.size = communicator.rank, communicator.size
@@ -162,7 +177,7 @@ class Cluster(OneRank):
         self._norms = batch_norms(solver.net) if self.size > 1 else []
         self._merged_at = solver.iter
         if settings.sync_bn:
-            synchronise(self._norms, self.thread)
+            synchronise(self._norms, self.thread, self.way.mean_over_ranks)
         solver.ranks = self
 
     def _fabric(self) -> Fabric:
@@ -172,12 +187,12 @@ class Cluster(OneRank):
         pace = TokenBucket(s.bandwidth / 8 / speakers) if s.bandwidth else None
         port = Port(self.communicator, create_wire(s.wire), pace)
         scale = 1.0 if s.sum_updates else 1.0 / self.size
-        return Fabric(self.communicator, Node(self.communicator), port, scale)
+        return self.way.fabric(Fabric(self.communicator, Node(self.communicator), port, scale))
 
     def _parcel(self, fabric: Fabric, number: int, entries: list[Entry]) -> Parcel:
         params = [p for entry in entries for p in entry.params]
         layer = min(entry.layer for entry in entries)
-        return SCHEMES[entries[0].scheme](fabric, self.solver, params, layer, number)
+        return self.way.schemes[entries[0].scheme](fabric, self.solver, params, layer, number)
 
     def _from_rank_0(self) -> Steps[None]:
         """Weights, history and iteration become rank 0's."""
@@ -226,16 +241,23 @@ class Cluster(OneRank):
             self.thread.do(merge(self._norms, self._exact), "BatchNorm")
             self._merged_at = self.solver.iter
 
-    def offer(self, loss: float) -> None:
+    def offer(self, loss: Loss) -> None:
         """Losses, and what ranks are asked to do, travel while backward computes."""
         asked = ACTIONS.index(self.solver.requested_action())
         outputs = [o.value for o in outputs_of(self.solver.net)] if self.ssp else []
-        self.notes.offer([float(loss), asked, *outputs])
+        self._losses = self.way.losses(loss)
+        number = float(loss) if self._losses is None else 0.0
+        self.notes.offer([number, asked, *outputs])
 
-    def joint_loss(self) -> float:
-        losses, asked = self.notes.offered()[:, :2].T
-        self._action = ACTIONS[int(asked.max())]
-        return float(losses.mean())
+    def joint_loss(self) -> Loss:
+        self._action = ACTIONS[int(self.notes.offered()[:, 1].max())]
+        return float(np.mean(self.losses())) if self._losses is None else self._losses.mean()
+
+    def losses(self) -> list[float]:
+        if self._losses is not None:
+            return self._losses.all().get().tolist()  # type: ignore[no-any-return]
+        losses: list[float] = self.notes.offered()[:, 0].tolist()
+        return losses
 
     def action(self) -> Action:
         return self._action

@@ -97,6 +97,15 @@ class CommThread:
             self._changed.notify_all()
         return job
 
+    def note(self, name: str, scheme: str, sent: int) -> Job[None]:
+        """Enter an exchange that a device takes forward: nobody here waits for it."""
+        job: Job[None] = Job(name, scheme, _nothing())
+        job.done = True
+        record = self.recorder.begin(name, scheme)
+        record.sent = record.received = sent
+        record.end()
+        return job
+
     def serve(self, steps: Steps[Any]) -> None:
         """Hand over something that goes on beside the exchanges for as long as the thread runs."""
         with self._changed:
@@ -212,6 +221,10 @@ class CommThread:
             self._watchdog.waiting(what, self.communicator.awaited)
         else:
             self._watchdog.done()
+
+
+def _nothing() -> Steps[None]:
+    yield from ()
 
 
 def go_before(thread: int) -> None:

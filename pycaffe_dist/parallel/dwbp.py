@@ -88,7 +88,7 @@ class Dwbp:
         if parcel.updates:  # it needs what begin_update will say to everybody later
             self.solver.rate = self.solver.next_rate()
             self.solver.rule.begin(self.solver.iter)
-        parcel.job = self.thread.submit(parcel.steps(), parcel.name, parcel.scheme)
+        parcel.begin(self.thread)
 
     def apply_update(self) -> None:
         solver = self.solver

@@ -16,7 +16,7 @@ import numpy as np
 from pycaffe_dist.blob import View
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Array
+from pycaffe_dist.memory import HOST, Array, Home
 from pycaffe_dist.parallel.collectives import all_through, one_to_all
 from pycaffe_dist.parallel.communicator import Steps
 from pycaffe_dist.parallel.parcel import BLOCK, Fabric, Parcel
@@ -25,7 +25,49 @@ from pycaffe_dist.solver import Solver
 from pycaffe_dist.threads import flush_denormals
 
 
-class Sfb(Parcel):
+class Factored(Parcel):
+    """A parcel that knows the factors of its layer; ``home`` is where it looks at them."""
+
+    home: Home = HOST
+
+    def __init__(
+        self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
+    ) -> None:
+        super().__init__(fabric, solver, params, layer, number)
+        net = solver.net
+        self._layer = net.layers[layer]
+        self._top = [View(view.blob, self.home, "data") for view in net.tops[layer]]
+        self._bottom = [View(view.blob, self.home, "diff") for view in net.bottoms[layer]]
+        self._transposed = bool(self._layer.layer_param.inner_product_param.transpose)
+        a, b = self._layer.factors(self._top, self._bottom)
+        self.rows, self.outputs, self.inputs = a.shape[0], a.shape[1], b.shape[1]
+        self.height = self.rows * solver.param.iter_size  # of what this rank sends
+        self._flags = list(self._layer.param_propagate_down)
+        for blob in (param.owner[1] for param in self.learnable):
+            self._layer.param_propagate_down[blob] = False
+
+    def close(self) -> None:
+        self._layer.param_propagate_down[:] = self._flags
+
+    def factors_now(self) -> tuple[Any, Any]:
+        """(A, B) of the pass that has just been."""
+        a, b = self._layer.factors(self._top, self._bottom)
+        if a.shape[0] != self.rows:
+            raise NetError(
+                f'layer "{self._layer.name}": its gradient is exchanged as factors of {self.rows} '
+                f"rows, now it has {a.shape[0]}. Where the batch size changes, use: "
+                f"--comm-layer {self._layer.name}=dense"
+            )
+        return a, b
+
+    def gradient(self, param: Param) -> Any:
+        """Where the layer's engine keeps a gradient, to be written whole."""
+        home = self._layer.context.home
+        param.blob.diff_value.replace(home)
+        return View(param.blob, home, "diff").diff.reshape(-1)
+
+
+class Sfb(Factored):
     """Sufficient factor broadcasting: all factors to all ranks, who each make the sum.
 
     Every node sends K(P − 1)(M + N) values for each of its ranks.  The factors of all ranks lie in
@@ -39,33 +81,13 @@ class Sfb(Parcel):
         self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
     ) -> None:
         super().__init__(fabric, solver, params, layer, number)
-        net = solver.net
-        self._layer = net.layers[layer]
-        self._top = [View(view.blob, HOST, "data") for view in net.tops[layer]]
-        self._bottom = [View(view.blob, HOST, "diff") for view in net.bottoms[layer]]
-        self._transposed = bool(self._layer.layer_param.inner_product_param.transpose)
-        a, b = self._layer.factors(self._top, self._bottom)
-        self.rows, self.outputs, self.inputs = a.shape[0], a.shape[1], b.shape[1]
-        ranks = fabric.communicator.size
-        height, width = self.rows * solver.param.iter_size, self.outputs + self.inputs
-        room = fabric.communicator.share(2 * ranks * height * width, self.dtype)
-        self._rooms = room.reshape(2, ranks, height, width)
+        ranks, width = fabric.communicator.size, self.outputs + self.inputs
+        room = fabric.communicator.share(2 * ranks * self.height * width, self.dtype)
+        self._rooms = room.reshape(2, ranks, self.height, width)
         self._turn = 0
-        self._flags = list(self._layer.param_propagate_down)
-        for blob in (param.owner[1] for param in self.learnable):
-            self._layer.param_propagate_down[blob] = False
-
-    def close(self) -> None:
-        self._layer.param_propagate_down[:] = self._flags
 
     def collect(self, number: int) -> None:
-        a, b = self._layer.factors(self._top, self._bottom)
-        if a.shape[0] != self.rows:
-            raise NetError(
-                f'layer "{self._layer.name}": its gradient is exchanged as factors of {self.rows} '
-                f"rows, now it has {a.shape[0]}. Where the batch size changes, use: "
-                f"--comm-layer {self._layer.name}=dense"
-            )
+        a, b = self.factors_now()
         if number == 0:
             self._turn = 1 - self._turn
         slot = self._rooms[self._turn, self.fabric.communicator.rank]
@@ -109,18 +131,12 @@ class Sfb(Parcel):
     def finish(self) -> None:
         xp = self._layer.xp
         left, right = (xp.asarray(factor) for factor in self._factors())
-        weights, *bias = (self._gradient(param) for param in self.learnable)
+        weights, *bias = (self.gradient(param) for param in self.learnable)
         with flush_denormals():
             xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
             for gradient in bias:
                 above = right if self._transposed else left
                 above.sum(axis=0, out=gradient)
-
-    def _gradient(self, param: Param) -> Any:
-        """Where the layer's engine keeps a gradient, to be written whole."""
-        home = self._layer.context.home
-        param.blob.diff_value.replace(home)
-        return View(param.blob, home, "diff").diff.reshape(-1)
 
     def _all(self) -> Array:
         """The factors of all ranks, a row for each of their rows, in the order of ranks."""

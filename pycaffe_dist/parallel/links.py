@@ -21,7 +21,7 @@ PINGS, TRIALS = 9, 3
 FIRST, MOST = 1 << 20, 1 << 25  # bytes sent to find the size, and at most
 AIM = 0.05  # seconds that one trial of the bandwidth should take
 SIDE, ROWS = 1024, 256  # of the GEMM: AᵀB with A, B: (ROWS, SIDE)
-COPIED, SHARED = 1 << 24, 1 << 22  # bytes, in a rank's own memory and in a node's
+COPIED, SHARED = 1 << 24, 1 << 22  # bytes, in a rank's own memory; in a node's, or from a device
 UNITS = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
@@ -82,6 +82,26 @@ def measure_links(comm: Communicator, xp: Any = np) -> Links:
     flops, bandwidth = measure_rank(xp)
     slowest = _slowest(comm, (1 / flops, 1 / bandwidth))
     return Links(between, within, 1 / slowest[0], 1 / slowest[1], handling or HANDLING)
+
+
+def measure_devices(comm: Communicator, nccl: Any) -> Links:
+    """Measure with all devices at once, each sending its part to all others."""
+    xp = nccl.engine.xp
+    flops, bandwidth = measure_rank(xp)
+
+    def seconds(count: int) -> float:
+        part, whole = xp.zeros(count, np.float32), xp.zeros(comm.size * count, np.float32)
+
+        def exchange() -> None:
+            nccl.begin(lambda: nccl.all_gather([(part, whole)])).wait()
+            float(whole[0])
+
+        return _best(exchange) / (comm.size - 1)
+
+    alpha, long = seconds(1), seconds(SHARED // 4)
+    alpha, long, flop, byte = _slowest(comm, (alpha, long, 1 / flops, 1 / bandwidth))
+    link = AlphaBeta(alpha, max(0.0, long - alpha) / SHARED)
+    return Links(link, link, 1 / flop, 1 / byte, handling=0.0)
 
 
 def measure_rank(xp: Any = np) -> tuple[float, float]:

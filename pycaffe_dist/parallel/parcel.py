@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.comm_thread import Job
+from pycaffe_dist.parallel.comm_thread import CommThread, Job
 from pycaffe_dist.parallel.communicator import Communicator, Steps
 from pycaffe_dist.parallel.node import Node
 from pycaffe_dist.parallel.streams import Port, Receiving, Sending
@@ -60,10 +61,13 @@ class Parcel:
         scheme: what the plan calls it.
         updates: whether the exchange itself brings new weights; else it brings gradients.
         job: the exchange, from its start until it is finished.
+        history: what this rank keeps of the solver's history, flat arrays by kind.
+        engine: where updates of the exchange's own are computed.
     """
 
     scheme = ""
     updates = False
+    engine: Engine = NUMPY
 
     def __init__(
         self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
@@ -78,6 +82,7 @@ class Parcel:
         self.counts = [param.blob.count for param in self.learnable]
         self.count = sum(self.counts)
         self.job: Job[None] | None = None
+        self.history: list[Any] = []
         net = solver.net
         owners = dict.fromkeys(net.layer_names[param.owner[0]] for param in self.learnable)
         self.name = "+".join(owners)
@@ -86,6 +91,10 @@ class Parcel:
 
     def collect(self, number: int) -> None:
         """Copy what the next layers overwrite, after backward pass ``number`` of an iteration."""
+
+    def begin(self, thread: CommThread) -> None:
+        """The gradients of this rank are there: let the exchange start."""
+        self.job = thread.submit(self.steps(), self.name, self.scheme)
 
     def steps(self) -> Steps[None]:
         """The exchange.  Called by the main thread, when the gradients of this rank are there."""
@@ -112,11 +121,18 @@ class Parcel:
         ]
         self._release()
 
+    def plain_history(self) -> list[Array]:
+        """What this rank keeps of the history, in plain memory."""
+        return self.history
+
     def gather_history(self) -> Steps[None]:
         """Rank 0's history becomes whole again, for a snapshot."""
+        return self._gather_history(self.plain_history())
+
+    def _gather_history(self, history: Sequence[Array]) -> Steps[None]:
         communicator = self.fabric.communicator
         port = Port(communicator)
-        for mine, blobs in zip(self.history, self._history_blobs(), strict=True):
+        for mine, blobs in zip(history, self._history_blobs(), strict=True):
             if communicator.rank:
                 send = Sending(port, mine, 0, self.tag)
                 while not send.finished:
@@ -159,7 +175,7 @@ class Parcel:
         """The exchange writes the weights from now on; where they are is the main thread's word."""
         self.weights = [param.blob.data.reshape(-1) for param in self.learnable]
 
-    def update(self, gradient: Array, result: Array, begin: int, end: int) -> None:
+    def update(self, gradient: Any, result: Any, begin: int, end: int) -> None:
         """Update the values from ``begin`` to ``end``, all of them held by this rank.
 
         ``gradient`` holds theirs, and is spent.  ``result`` gets the new values, or what is taken
@@ -174,7 +190,9 @@ class Parcel:
                 g = gradient[lo - begin : hi - begin]
                 w = data[lo - at : hi - at].copy()
                 past = [h[lo - held : hi - held] for h in self.history]
-                update.apply_to(param, w, g, past, solver.rule, solver.param, solver.rate)
+                update.apply_to(
+                    param, w, g, past, solver.rule, solver.param, solver.rate, self.engine
+                )
                 result[lo - begin : hi - begin] = w if exact else g
             at += data.size
 

@@ -27,6 +27,7 @@ class ClusterSettings:
         wire: the number format in which values travel.
         sum_updates: add the ranks' gradients instead of averaging them.
         sync_bn: BatchNorm over the batches of all ranks.
+        nccl: whether GPUs exchange by NCCL where they can.
         stall_timeout: seconds without progress after which a rank gives up; 0 for never.
         trace: where a trace of the run goes.
         stats_path: where the traffic by layer and scheme goes.
@@ -42,6 +43,7 @@ class ClusterSettings:
     wire: str = "fp32"
     sum_updates: bool = False
     sync_bn: bool = False
+    nccl: bool = True
     stall_timeout: float = 300.0
     trace: str | None = None
     stats_path: str | None = None

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 from pycaffe_dist.version import VERSION
 
@@ -24,7 +25,7 @@ PROBE_SECONDS = 30  # an MPI that takes longer to say its name is as good as non
 PARTS = {
     "cpu": (("onednn-cpu-gomp", "llvmlite"), "the fast CPU engine"),
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
-    "gpu": (("cupy-cuda12x",), "layers on NVIDIA GPUs"),
+    "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
     "leveldb": (("plyvel",), "LevelDB databases"),
     "plot": (("matplotlib",), "charts of training logs"),
     "dev": (("pytest", "ruff", "mypy"), "tests and checks of this project"),
@@ -44,7 +45,7 @@ class Row:
 
 
 def gather() -> list[Row]:
-    return [*_machine(), *_packages(), *_engines(), *_mpi(), *_gpus()]
+    return [*_machine(), *_packages(), *_engines(), *_mpi(), *_gpus(), *_nccl()]
 
 
 def _version(distribution: str) -> str | None:
@@ -123,6 +124,15 @@ def _alone() -> dict[str, str]:
 
 def _add_mpi() -> str:
     return install_command("mpi")
+
+
+def _nccl() -> list[Row]:
+    from pycaffe_dist.engines.cupy import nccl  # needed by few, and slow to import
+
+    try:
+        return [Row("GPUs", "NCCL", True, nccl.version())]
+    except MissingPartError:
+        return [Row("GPUs", "NCCL", False, "not found", install_command("gpu"))]
 
 
 def _gpus() -> list[Row]:

@@ -12,7 +12,7 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import Array
+from pycaffe_dist.memory import HOST, Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import BLOCK, Rule
 from pycaffe_dist.threads import flush_denormals, run, shares
@@ -49,30 +49,35 @@ def apply(
     engine: Engine = NUMPY,
 ) -> None:
     """Update one parameter; its diff then holds what was taken off its data."""
-    decay = solver.weight_decay * param.decay_mult
-    sign = _is_l1(solver) if decay else False
-    if engine.update(param, history, rule, rate, 1.0 / solver.iter_size, decay, sign):
-        return
-    data, diff = param.blob.data.reshape(-1), param.blob.diff.reshape(-1)
-    past = [blob.data.reshape(-1) for blob in history]
-    apply_to(param, data, diff, past, rule, solver, rate)
+    home = engine.home if engine.updates(rule) else HOST
+    blob = param.blob
+    values = blob.data_value, blob.diff_value, *(past.data_value for past in history)
+    data, diff, *past = (value.write(home)[: blob.count] for value in values)
+    apply_to(param, data, diff, past, rule, solver, rate, engine)
 
 
 def apply_to(
     param: Param,
-    data: Array,
-    diff: Array,
-    past: Sequence[Array],
+    data: Any,
+    diff: Any,
+    past: Sequence[Any],
     rule: Rule,
     solver: SolverParameter,
     rate: float,
+    engine: Engine = NUMPY,
 ) -> None:
-    """Update some values of a parameter, given with their gradients and history as flat arrays."""
+    """Update some values of a parameter, given with their gradients and history as flat arrays.
+
+    The arrays are in the engine's home if it knows the rule, else plain ones.
+    """
     dtype: Any = param.blob.dtype.type
     decay = solver.weight_decay * param.decay_mult
     sign = _is_l1(solver) if decay else False
+    share = 1.0 / solver.iter_size
+    if engine.updates(rule):
+        engine.update(data, diff, past, rule, rate * param.lr_mult, share, decay, sign)
+        return
     local_rate = dtype(rate * param.lr_mult)
-    share = dtype(1.0 / solver.iter_size)
 
     def update(part: slice) -> None:
         work = np.empty(min(BLOCK, part.stop - part.start), param.blob.dtype)
@@ -80,7 +85,7 @@ def apply_to(
             block = slice(begin, min(begin + BLOCK, part.stop))
             w, g, room = data[block], diff[block], work[: block.stop - begin]
             if solver.iter_size != 1:
-                g *= share
+                g *= dtype(share)
             if decay:
                 _regularise(w, g, dtype(decay), sign, room)
             rule.step(g, [h[block] for h in past], local_rate, room)

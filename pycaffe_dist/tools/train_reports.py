@@ -135,6 +135,8 @@ def describe_cluster(solver: Solver, cluster: Cluster) -> None:
     sizes = [f"{name}: {len(nodes.ranks_on(i))}" for i, name in enumerate(nodes.names)]
     text = "%d ranks: cluster of %d node(s), ranks by node (%s), threads of a worker: %d"
     logger.info(text, cluster.size, nodes.count, ", ".join(sizes), threads())
+    if cluster.way.words:
+        logger.info("%s", cluster.way.words)
     each, turns = batch_size(solver), solver.param.iter_size
     text = "Effective batch: %d = %d ranks x batch %d x iter_size %d"
     logger.info(text, effective_batch(solver), cluster.size, each, turns)

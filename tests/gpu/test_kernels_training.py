@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.data.transformer import Transformer
+from pycaffe_dist.parallel.wire import BFloat16, Float16
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, SolverParameter, TransformationParameter
 from pycaffe_dist.solvers.rules import create_rule
 from pycaffe_dist.testing.kernels import layer_numbers, numbers_of
@@ -220,35 +221,43 @@ def hard_floats():
     return np.concatenate([halves, between, *near, rest]).astype(np.float32)
 
 
-@numbers_of("real_to_half", "half_to_real")
+@numbers_of("real_to_half", "sum_halves")
 def test_half_floats(run):
     x = hard_floats()
-    with np.errstate(all="ignore"):
-        want = x.astype(np.float16)
+    want = Float16().pack(x)
     y = np.empty(x.size, np.uint16)
     run("real_to_half", x.size, run.array(x), y)
     numbers = ~np.isnan(want)
     np.testing.assert_array_equal(y[numbers], want.view(np.uint16)[numbers])
     assert np.isnan(y.view(np.float16)[~numbers]).all()
     every, back = np.arange(1 << 16, dtype=np.uint16), run.empty(1 << 16)
-    run("half_to_real", back.size, every, back)
+    run("sum_halves", back.size, 1, 1, every, back)
     np.testing.assert_array_equal(back, every.view(np.float16).astype(run.dtype))
     assert np.signbit(back[0x8000]) and not np.signbit(back[0])
 
 
-@numbers_of("real_to_bfloat", "bfloat_to_real")
+@numbers_of("sum_halves", "sum_bfloats")
+def test_sums_of_packed_parts(run):
+    parts = RNG.standard_normal((5, 333)).astype("f")
+    for kernel, wire in (("sum_halves", Float16()), ("sum_bfloats", BFloat16())):
+        packed, total = wire.pack(parts), run.empty(333)
+        run(kernel, 333, 5, 0.2, packed.view(np.uint16), total)
+        run.close(total, wire.unpack(packed).astype(run.dtype).mean(axis=0))
+
+
+@numbers_of("real_to_bfloat", "sum_bfloats")
 def test_bfloats(run):
     x = np.concatenate([hard_floats(), RNG.standard_normal(1000).astype("f")])
     y, back = np.empty(x.size, np.uint16), run.empty(x.size)
     run("real_to_bfloat", x.size, run.array(x), y)
-    run("bfloat_to_real", x.size, y, back)
+    run("sum_bfloats", x.size, 1, 1, y, back)
     nan = np.isnan(x)
     assert np.isnan(back[nan]).all()
     bits = x[~nan].view(np.uint32).astype(np.uint64)
     want = (bits + 0x7FFF + (bits >> np.uint64(16) & np.uint64(1))) >> np.uint64(16)
     np.testing.assert_array_equal(y[~nan], want)
     every, back = np.arange(1 << 16, dtype=np.uint32), run.empty(1 << 16)
-    run("bfloat_to_real", back.size, every.astype(np.uint16), back)
+    run("sum_bfloats", back.size, 1, 1, every.astype(np.uint16), back)
     with np.errstate(all="ignore"):  # among them NaN of all kinds
         want = (every << 16).view(np.float32).astype(run.dtype)
     np.testing.assert_array_equal(back, want)

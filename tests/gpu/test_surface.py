@@ -199,7 +199,7 @@ def losses(log):
 def test_two_gpus_are_two_ranks_that_train_as_two_of_the_cpu_do(folder):
     pytest.importorskip("mpi4py")
     there = pcd(folder, "train", "-solver", "solver.prototxt", "-gpu", "0,1")
-    assert "2 ranks" in there
+    assert "2 ranks" in there and "GPU ranks exchange by NCCL" in there
     on_cpu = ("--ranks", "2", "--engine", "numpy")
     here = pcd(folder, "train", "-solver", "solver.prototxt", *on_cpu)
     assert len(losses(here)) == 4

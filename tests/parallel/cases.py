@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import distribute
 from pycaffe_dist.parallel.communicator import Communicator
@@ -149,7 +150,14 @@ def batches(net: str, ranks: int, passes: int, seed: int = 7) -> tuple[np.ndarra
     return data, rng.integers(0, 5, (passes, ranks, BATCH)).astype(np.float32)
 
 
-def build(case: Case, ranks: Sequence[int], of: int, prefix: str = "", start: int = 0) -> Solver:
+def build(
+    case: Case,
+    ranks: Sequence[int],
+    of: int,
+    prefix: str = "",
+    start: int = 0,
+    engine: Engine = NUMPY,
+) -> Solver:
     """A solver that is fed the batches of ``ranks``, joined, of so many, from pass ``start`` on."""
     rate = 0.01 if case.net == "lenet" else RATES.get(case.solver, 0.05)
     policy = "" if "lr_policy" in case.extra else 'lr_policy: "fixed"'
@@ -160,7 +168,7 @@ def build(case: Case, ranks: Sequence[int], of: int, prefix: str = "", start: in
         f'snapshot_after_train: false snapshot_prefix: "{prefix}" net_param {{ {net} }}'
     )
     param = parse_text(text, SolverParameter()).message
-    solver = Solver(param, Context())
+    solver = Solver(param, Context(engine=engine))
     rng = np.random.default_rng(3)
     for learnable in solver.net.params.learnable:
         blob = learnable.blob
@@ -199,9 +207,11 @@ def plan_for(case: Case, solver: Solver, communicator: Communicator) -> Plan:
     return make_plan(solver.net, case.settings, size, nodes, LINKS, solver.param)
 
 
-def trained(case: Case, communicator: Communicator, steps: int = STEPS) -> list[np.ndarray]:
+def trained(
+    case: Case, communicator: Communicator, steps: int = STEPS, engine: Engine = NUMPY
+) -> list[np.ndarray]:
     """The weights after so many steps of this rank among the others."""
-    solver = build(case, [communicator.rank], communicator.size)
+    solver = build(case, [communicator.rank], communicator.size, engine=engine)
     plan = plan_for(case, solver, communicator)
     with distribute(solver, case.settings, communicator, plan):
         solver.step(steps)

@@ -38,6 +38,11 @@ def properties(device: int) -> dict[str, Any]:
     return found
 
 
+def address(device: int) -> str:
+    """Where on its machine a device is, however its numbers are handed out to processes."""
+    return str(backend.cupy().cuda.Device(device).pci_bus_id)
+
+
 def describe(device: int) -> list[tuple[str, str]]:
     """The lines of Caffe's device_query, as what and value."""
     p = properties(device)

@@ -21,7 +21,6 @@ from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 
 if TYPE_CHECKING:
-    from pycaffe_dist.blob import Blob
     from pycaffe_dist.engines.cupy.launch import OnDevice
     from pycaffe_dist.memory import Value
 
@@ -151,17 +150,21 @@ class CupyEngine(Engine):
 
     # -- the solver's update -----------------------------------------------------------------
 
+    def updates(self, rule: Any) -> bool:
+        return rule.type in updates.RULES
+
     def update(
         self,
-        param: Any,
-        history: Sequence[Blob],
+        data: Any,
+        diff: Any,
+        past: Sequence[Any],
         rule: Any,
         rate: float,
         share: float,
         decay: float,
         l1: bool,
-    ) -> bool:
-        return updates.update(self, param, history, rule, rate, share, decay, l1)
+    ) -> None:
+        updates.update(self, data, diff, past, rule, rate, share, decay, l1)
 
     def clip(self, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
         return updates.clip(self, params, limit)

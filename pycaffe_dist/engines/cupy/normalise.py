@@ -45,9 +45,6 @@ class DeviceLRN(OnDevice, LRN):
 
 class DeviceBatchNorm(OnDevice, BatchNorm):
     def forward(self, bottom: Views, top: Views) -> None:
-        if self.ranks > 1:  # statistics of all of them
-            BatchNorm.forward(self, bottom, top)
-            return
         x, y = planes(bottom[0].data), planes(top[0].data)
         outer, channels, inner = x.shape
         mean, inverse = self.kept("mean", (channels,)), self.kept("inverse", (channels,))
@@ -60,20 +57,16 @@ class DeviceBatchNorm(OnDevice, BatchNorm):
         variance = self.kept("variance", (channels,))
         share = 1 / values if values else 0.0
         self.sums("channel_sums", x.shape, x, out=mean, scale=share)
+        mean = self.mean_over_ranks(mean)
         self.sums("channel_deviations", x.shape, x, mean, out=variance, scale=share)
+        variance = self.mean_over_ranks(variance)
         stored = [param.change_data() for param in self.params]
-        fraction = self.moving_average_fraction
-        self.launch(
-            "batch_norm_statistics",
-            *(channels, values, fraction, self.eps, mean, variance, *stored, inverse),
-        )
+        settings = values * self.ranks, self.moving_average_fraction, self.eps
+        self.launch("batch_norm_statistics", channels, *settings, mean, variance, *stored, inverse)
         centred = self.kept("centred", x.shape)
         self.launch("batch_norm_forward", x.size, channels, inner, x, mean, inverse, centred, y)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if self.ranks > 1:
-            BatchNorm.backward(self, top, propagate_down, bottom)
-            return
         gy, gx = planes(top[0].diff), planes(bottom[0].diff)
         outer, channels, inner = gy.shape
         inverse = self.kept("inverse", (channels,))
@@ -83,14 +76,15 @@ class DeviceBatchNorm(OnDevice, BatchNorm):
         centred = self.kept("centred", gy.shape)
         splits = split(outer * inner, channels)
         sums = [self.spare(name, (channels * splits,)) for name in ("partial", "partial dot")]
-        means = [self.spare(name, (channels,)) for name in ("mean", "mean dot")]
+        means = self.spare("means", (2, channels))
         shape = splits, outer, channels, inner
         self.launch("batch_norm_sums", channels * splits, *shape, gy, centred, *sums)
         for partial, mean in zip(sums, means, strict=True):
             share = 1 / (outer * inner) if outer * inner else 0.0
             self.launch("finish_sums", channels, splits, share, 0, partial, mean)
+        mean, dot = self.mean_over_ranks(means)
         self.launch(
-            "batch_norm_backward", gy.size, channels, inner, gy, centred, *means, inverse, gx
+            "batch_norm_backward", gy.size, channels, inner, gy, centred, mean, dot, inverse, gx
         )
 
 

@@ -9,7 +9,6 @@ from pycaffe_dist.engines.cupy.launch import split
 from pycaffe_dist.engines.cupy.scalar import Scalar
 
 if TYPE_CHECKING:
-    from pycaffe_dist.blob import Blob
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
 # By rule: the kernel, and its settings between the rate and the share.
@@ -28,26 +27,22 @@ RULES: dict[str, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
 
 def update(
     engine: CupyEngine,
-    param: Any,
-    history: Sequence[Blob],
+    data: Any,
+    diff: Any,
+    past: Sequence[Any],
     rule: Any,
     rate: float,
     share: float,
     decay: float,
     l1: bool,
-) -> bool:
-    """Normalise, regularise, the rule and the subtraction; False for a rule without a kernel."""
-    if rule.type not in RULES:
-        return False
+) -> None:
+    """Normalise, regularise, the rule and the subtraction."""
     kernel, settings = RULES[rule.type]
-    blob = param.blob
     if rule.type == "Adam":
         rate *= rule.correction
-    values = [blob.data_value, blob.diff_value, *(h.data_value for h in history)]
-    rooms = [value.write(engine.home) for value in values]
-    numbers = rate * param.lr_mult, *settings(rule), share, decay, l1
-    engine.launch(kernel, blob.dtype, blob.count, *numbers, engine.one(blob.dtype), *rooms)
-    return True
+    numbers = rate, *settings(rule), share, decay, l1
+    one = engine.one(data.dtype)
+    engine.launch(kernel, data.dtype, data.size, *numbers, one, data, diff, *past)
 
 
 def clip(engine: CupyEngine, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:

@@ -141,6 +141,12 @@ def zeros(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
     return made
 
 
+def ones(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+    made = own(np.ones(shape, dtype))
+    touch(cuda.get_current_stream(), "ones", writes=[made])
+    return made
+
+
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> ndarray:
     first, last = (0, start) if stop is None else (start, stop)
     made = own(np.arange(first, last, step, dtype=dtype))

@@ -160,7 +160,8 @@ def touch(
 def own(host: Any) -> ndarray:
     """A new array in memory of its own."""
     host = np.asarray(host)
-    return ndarray(host, Memory(host.nbytes, cuda.get_current_stream().number))
+    begin = int(host.ctypes.data)
+    return ndarray(host, Memory(begin, host.nbytes, cuda.get_current_stream().number))
 
 
 def lift(function: Callable[..., Any], what: str, *args: Any, **kwargs: Any) -> Any:

@@ -7,8 +7,10 @@ stream must come after them: by an event that it waited for, or by a host that d
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, defaultdict
 from typing import Any
+from weakref import WeakValueDictionary
 
 ROUND = 512  # bytes: CuPy's pool hands out multiples of it
 
@@ -22,12 +24,15 @@ class RaceError(AssertionError):
 class Clock(defaultdict[int, int]):
     """How much of each stream's work is known to be done, by the stream's number."""
 
+    _lock = threading.Lock()  # ranks that are threads have one host, and it has one clock
+
     def __init__(self, known: dict[int, int] | None = None) -> None:
         super().__init__(int, known or {})
 
     def learn(self, other: dict[int, int]) -> None:
-        for stream, count in other.items():
-            self[stream] = max(self[stream], count)
+        with self._lock:
+            for stream, count in other.items():
+                self[stream] = max(self[stream], count)
 
 
 HOST_CLOCK = Clock()  # what the host has waited for
@@ -100,15 +105,29 @@ POOL = Pool()
 class Memory:
     """A block in use: it goes back to the pool with the last array that looks into it."""
 
-    __slots__ = ("block",)
+    __slots__ = ("__weakref__", "begin", "block", "size")
 
-    def __init__(self, nbytes: int, stream: int) -> None:
-        self.block = POOL.take(nbytes, stream)
+    def __init__(self, begin: int, size: int, stream: int) -> None:
+        self.begin, self.size = begin, size
+        self.block = POOL.take(size, stream)
+        IN_USE[begin] = self
 
     def __del__(self) -> None:
         block: Any = getattr(self, "block", None)
         if block is not None:
             POOL.give_back(block)
+
+
+IN_USE: WeakValueDictionary[int, Memory] = WeakValueDictionary()  # by where it begins
+
+
+def memory_at(pointer: int, size: int) -> Memory:
+    """The memory that ``size`` bytes from ``pointer`` on lie in, as a library is given them."""
+    for reference in IN_USE.valuerefs():
+        memory = reference()
+        if memory and memory.begin <= pointer and pointer + size <= memory.begin + memory.size:
+            return memory
+    raise ValueError(f"{size} bytes at {pointer:#x} are not within one array of the device")
 
 
 class MemoryPointer:

@@ -1,5 +1,6 @@
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -117,6 +118,15 @@ def test_gpus(monkeypatch, tool, probe, rows):
     for row, (name, there, text) in zip(got, rows, strict=True):
         assert (row.name, row.there) == (name, there)
         assert row.text.startswith(text)
+
+
+def test_nccl(monkeypatch):
+    monkeypatch.setenv("PCD_CUPY", "emulated")
+    assert info._nccl() == [Row("GPUs", "NCCL", True, "2.27.3")]
+    monkeypatch.delenv("PCD_CUPY")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    (row,) = info._nccl()
+    assert not row.there and "nvidia-nccl" in row.add
 
 
 ROWS = [

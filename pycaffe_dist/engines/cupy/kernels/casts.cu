@@ -31,8 +31,8 @@ __device__ inline unsigned short half_of(float x) {
   unsigned int half;
   if (size > 0x7F800000u)
     half = 0x7E00u;  // NaN
-  else if (size >= 0x47800000u)
-    half = 0x7C00u;  // 2¹⁶ and more: infinite
+  else if (size >= 0x477FE000u)
+    half = 0x7BFFu;  // 65504 and more stay there, as they do on the host's wire
   else if (size >= 0x38800000u)
     half = rounded_shift(size - 0x38000000u, 13);  // 2⁻¹⁴ and more: the exponent's bias goes from 127 to 15
   else if (size < 0x33000000u)
@@ -55,18 +55,28 @@ __device__ inline unsigned short bfloat_of(float x) {
   return (unsigned short)rounded_shift(bits_of(x), 16);
 }
 
+// y = scale·Σ x over the parts, in their order
+template <class Number>
+__device__ void sum_parts(int n, int parts, Real scale, const unsigned short *x, Real *y, Number number) {
+  for (int i : Grid(n)) {
+    Real sum = (Real)number(x[i]);
+    for (int part = 1; part < parts; ++part) sum += (Real)number(x[(long long)part * n + i]);
+    y[i] = scale * sum;
+  }
+}
+
 KERNEL real_to_half(int n, const Real *x, unsigned short *y) {
   for (int i : Grid(n)) y[i] = half_of((float)x[i]);
 }
 
-KERNEL half_to_real(int n, const unsigned short *x, Real *y) {
-  for (int i : Grid(n)) y[i] = (Real)from_half(x[i]);
+KERNEL sum_halves(int n, int parts, Real scale, const unsigned short *x, Real *y) {
+  sum_parts(n, parts, scale, x, y, [](unsigned short half) { return from_half(half); });
 }
 
 KERNEL real_to_bfloat(int n, const Real *x, unsigned short *y) {
   for (int i : Grid(n)) y[i] = bfloat_of((float)x[i]);
 }
 
-KERNEL bfloat_to_real(int n, const unsigned short *x, Real *y) {
-  for (int i : Grid(n)) y[i] = (Real)number_of((unsigned int)x[i] << 16);
+KERNEL sum_bfloats(int n, int parts, Real scale, const unsigned short *x, Real *y) {
+  sum_parts(n, parts, scale, x, y, [](unsigned short bits) { return number_of((unsigned int)bits << 16); });
 }

@@ -6,6 +6,7 @@ import threading
 from itertools import count
 from types import TracebackType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 _numbers = count()
+_streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()  # by the pointer
 
 
 class Event:
@@ -61,6 +63,7 @@ class Stream:
     ) -> None:
         self.number = next(_numbers)
         self.ptr = 0 if null else self.number
+        _streams[self.ptr] = self
         self.clock = Clock()
         self.log: list[str] = []
         self._outer: list[Stream] = []
@@ -113,6 +116,13 @@ def get_current_stream(device_id: int = -1) -> Stream:
     return _current.stream
 
 
+def stream_at(pointer: int) -> Stream:
+    """The stream that a library is given as a number."""
+    if pointer not in _streams:
+        raise ValueError(f"{pointer} is no stream's pointer")
+    return _streams[pointer]
+
+
 class Device:
     """A device by its number."""
 
@@ -124,6 +134,10 @@ class Device:
 
     def synchronize(self) -> None:
         COUNTS["synchronise"] += 1
+
+    @property
+    def pci_bus_id(self) -> str:
+        return f"0000:{self.id + 1:02X}:00.0"
 
     @property
     def compute_capability(self) -> str:

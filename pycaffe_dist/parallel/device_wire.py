@@ -1,0 +1,80 @@
+"""How numbers travel between devices: wire.py's formats, made and added up by kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.engines.cupy.nccl import Nccl
+
+
+class DeviceWire:
+    """Numbers as they are.
+
+    Args:
+        nccl: which moves them.
+        mean: whether sums over ranks become means.
+    """
+
+    exact = True
+
+    def __init__(self, nccl: Nccl, mean: bool) -> None:
+        self.nccl, self.engine, self.mean = nccl, nccl.engine, mean
+
+    def room(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """Where ``count`` numbers can be received."""
+        return self.engine.home.allocate(count, dtype)
+
+    def pack(self, values: Any, packed: Any) -> None:
+        packed[...] = values
+
+    def unpack(self, packed: Any, values: Any) -> None:
+        values[...] = packed
+
+    def add_up(self, packed: Any, total: Any) -> None:
+        """Rank r gets, in ``total``, the r-th of P parts of all, as their sum or mean."""
+        self.nccl.reduce_scatter(packed, total, self.mean)
+
+
+class _Half(DeviceWire):
+    """Each rank's part is rounded once; the sum is made in full, in the order of ranks."""
+
+    exact = False
+    cast, add = "", ""
+
+    def __init__(self, nccl: Nccl, mean: bool) -> None:
+        super().__init__(nccl, mean)
+        self._scale = 1 / nccl.size if mean else 1.0
+        self._theirs = self.engine.home.empty(0, np.dtype(np.uint16))
+
+    def room(self, count: int, dtype: np.dtype[Any]) -> Any:
+        room = super().room(count, np.dtype(np.uint16))
+        if self._theirs.size < count:
+            self._theirs = super().room(count, np.dtype(np.uint16))
+        return room
+
+    def pack(self, values: Any, packed: Any) -> None:
+        self.engine.launch(self.cast, values.dtype, values.size, values, packed)
+
+    def unpack(self, packed: Any, values: Any) -> None:
+        self._add(1, 1.0, packed, values)
+
+    def add_up(self, packed: Any, total: Any) -> None:
+        theirs = self._theirs[: packed.size]
+        self.nccl.all_to_all(packed, theirs)
+        self._add(self.nccl.size, self._scale, theirs, total)
+
+    def _add(self, parts: int, scale: float, packed: Any, total: Any) -> None:
+        self.engine.launch(self.add, total.dtype, total.size, parts, scale, packed, total)
+
+
+class _Float16(_Half):
+    cast, add = "real_to_half", "sum_halves"
+
+
+class _BFloat16(_Half):
+    cast, add = "real_to_bfloat", "sum_bfloats"
+
+
+WIRES: dict[str, type[DeviceWire]] = {"fp32": DeviceWire, "fp16": _Float16, "bf16": _BFloat16}

@@ -1,0 +1,242 @@
+"""Ranks on devices of their own step as one with the joint batch, and nobody waits in the host."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import (
+    STEPS,
+    Case,
+    build,
+    distance,
+    equality_cases,
+    identical,
+    plan_for,
+    reference,
+    trained,
+    weights,
+)
+
+from pycaffe_dist.engines import create
+from pycaffe_dist.parallel.cluster import Cluster, distribute
+from pycaffe_dist.parallel.communicator import Communicator
+from pycaffe_dist.parallel.device import DeviceParcel
+from pycaffe_dist.parallel.nccl import DeviceWay
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.solver import Solver
+from pycaffe_dist.testing import cupy_standin
+from pycaffe_dist.testing.cupy_standin import runtime
+from pycaffe_dist.testing.gpu import emulated
+from pycaffe_dist.testing.ranks import run_ranks
+
+CLOSE = 1e-5
+SCHEMES = ("allreduce", "sharded", "sfb", "sf-push")
+FEW = 8  # steps
+
+
+@pytest.fixture(autouse=True)
+def devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(runtime, "DEVICES", 4)
+    with emulated():
+        yield
+
+
+def on_device(case: Case, communicator: Communicator, start: int = 0) -> Solver:
+    """A rank's solver, on the device of its number."""
+    engine = create("cupy", communicator.rank)
+    rank, of = [communicator.rank], communicator.size
+    return build(case, rank, of, start=start, engine=engine)
+
+
+def stepped(case: Case, communicator: Communicator) -> list[np.ndarray]:
+    return trained(case, communicator, FEW, create("cupy", communicator.rank))
+
+
+def with_cluster(
+    case: Case, work: Callable[[Solver, Cluster], object], ranks: int = 2
+) -> list[object]:
+    def rank(communicator: Communicator) -> object:
+        solver = on_device(case, communicator)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan) as cluster:
+            assert isinstance(cluster.way, DeviceWay)
+            assert all(isinstance(parcel, DeviceParcel) for parcel in cluster.parcels)
+            return work(solver, cluster)
+
+    return run_ranks(ranks, rank)
+
+
+# -- equality --------------------------------------------------------------------------------------
+
+CASES = [
+    c for c in equality_cases() if c.net != "lenet" and c.solver in ("SGD", "Adam", "Nesterov")
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_devices_step_as_one_rank_with_the_joint_batch(case: Case) -> None:
+    everybody = run_ranks(2, lambda communicator: stepped(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, 2, FEW)) < CLOSE
+
+
+@pytest.mark.parametrize("comm", SCHEMES)
+def test_an_odd_number_of_ranks_on_two_nodes_steps_alike(comm: str) -> None:
+    case = Case("flavours", "Adam", "", ClusterSettings(comm=comm))
+    everybody = run_ranks(["a", "b", "b"], lambda communicator: stepped(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, 3, FEW)) < CLOSE
+
+
+@pytest.mark.parametrize("wire", ["fp16", "bf16"])
+@pytest.mark.parametrize("comm", SCHEMES)
+def test_half_the_bits_on_the_wire_keep_ranks_identical_and_near(wire: str, comm: str) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm=comm, wire=wire))
+    everybody = run_ranks(3, lambda communicator: stepped(case, communicator))
+    assert identical(everybody)
+    far = distance(everybody[0], reference(case, 3, FEW))
+    assert 1e-6 < far < (0.005 if wire == "fp16" else 0.04)
+
+
+def test_updates_can_be_summed() -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm="allreduce", sum_updates=True))
+    here = run_ranks(2, lambda communicator: trained(case, communicator, FEW))
+    there = with_cluster(case, lambda solver, _: solver.step(FEW) or weights(solver))
+    assert distance(there[0], here[0]) < CLOSE  # type: ignore[arg-type]
+
+
+def test_batch_norm_over_all_ranks_is_that_of_the_joint_batch() -> None:
+    case = Case("norm", "SGD", "", ClusterSettings(sync_bn=True))
+    everybody = run_ranks(2, lambda communicator: stepped(case, communicator))
+    assert identical(everybody)
+    assert distance(everybody[0], reference(case, 2, FEW)) < CLOSE
+    by_hosts = Case("norm", "SGD", "", ClusterSettings(sync_bn=True, nccl=False))
+    same = run_ranks(2, lambda communicator: stepped(by_hosts, communicator))
+    assert distance(same[0], everybody[0]) < CLOSE
+
+
+# -- the step --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wire", ["fp32", "fp16"])
+@pytest.mark.parametrize("comm", SCHEMES)
+@pytest.mark.parametrize("extra", ["", "iter_size: 2 average_loss: 3", "clip_gradients: 0.1"])
+def test_between_two_displays_nobody_waits_and_no_memory_is_asked_for(
+    comm: str, extra: str, wire: str
+) -> None:
+    if "clip" in extra and comm in ("sharded", "sf-push"):
+        pytest.skip("the norm of all is not known when they update")
+    case = Case("conv", "Adam", f"display: 100 {extra}", ClusterSettings(comm=comm, wire=wire))
+    counts, both = cupy_standin.COUNTS, threading.Barrier(2)
+
+    def work(solver: Solver, cluster: Cluster) -> dict[str, int]:
+        solver.step(3)
+        both.wait()
+        counts.clear()
+        both.wait()
+        solver.step(4)
+        both.wait()
+        seen = dict(counts)
+        both.wait()
+        return seen
+
+    found = with_cluster(case, work)[0]
+    assert isinstance(found, dict)
+    for name in ("synchronise", "to_host", "malloc"):
+        assert found.get(name, 0) == 0, (name, found)
+    assert found["nccl"] >= 2 * 4 * 2
+
+
+def test_gradients_leave_while_layers_below_still_compute() -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm_layer={"ip2": "sfb", "ip1": "sharded"}))
+
+    def work(solver: Solver, cluster: Cluster) -> list[int]:
+        solver.step(1)
+        assert isinstance(cluster.way, DeviceWay)
+        log, net = cluster.way.nccl.stream.log, solver.net
+        log.clear()
+        exchanged: dict[str, int] = {}
+        solver.net.after_backward.append(
+            lambda i: exchanged.setdefault(net.layer_names[i], len(log))
+        )
+        solver.step(1)
+        return [exchanged[name] for name in ("loss", "ip2", "relu2", "ip1", "conv1")]
+
+    for loss, ip2, relu2, ip1, conv1 in with_cluster(case, work):  # type: ignore[misc]
+        assert loss < ip2 == relu2 < ip1 < conv1
+        assert loss == 1, "the loss itself"
+
+
+def test_a_forward_that_did_not_wait_for_its_exchange_would_race(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that the silence of the tests above is known to mean something."""
+    monkeypatch.setattr(DeviceParcel, "finish", lambda self: None)
+    case = Case("conv", "SGD", "", ClusterSettings(comm="allreduce"))
+    with pytest.raises(cupy_standin.RaceError):
+        with_cluster(case, lambda solver, _: solver.step(2))
+
+
+def test_losses_of_all_ranks_are_averaged_on_the_device() -> None:
+    case = Case("conv", "SGD", "")
+
+    def work(solver: Solver, cluster: Cluster) -> tuple[float, list[float]]:
+        solver.step(3)
+        return float(solver.last_loss), cluster.losses()
+
+    joint = build(case, range(2), 2)
+    joint.step(3)
+    for loss, losses in with_cluster(case, work):  # type: ignore[misc]
+        assert loss == pytest.approx(joint.last_loss, rel=1e-5)
+        assert loss == pytest.approx(np.mean(losses))
+        assert losses[0] != losses[1]
+
+
+def test_what_was_sent_is_counted() -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm="sharded"))
+
+    def work(solver: Solver, cluster: Cluster) -> list[int]:
+        before = cluster.recorder.totals().sent
+        solver.step(1)
+        plan = sum(entry.bytes for entry in cluster.plan.entries)
+        return [cluster.recorder.totals().sent - before, plan]
+
+    for sent, plan in with_cluster(case, work):  # type: ignore[misc]
+        assert plan <= sent < 1.1 * plan + 100  # shards are filled up, losses come on top
+
+
+# -- snapshots -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("comm", SCHEMES)
+def test_a_snapshot_goes_on_to_the_bit_and_on_one_rank(comm: str, tmp_path: Path) -> None:
+    case = Case("conv", "Adam", "", ClusterSettings(comm=comm))
+    prefix, half = str(tmp_path / "half"), STEPS // 2
+    state = f"{prefix}_iter_{half}.solverstate"
+
+    def whole(solver: Solver, cluster: Cluster) -> list[np.ndarray]:
+        solver.param.snapshot_prefix = prefix
+        solver.step(half)
+        solver.snapshot()
+        solver.step(STEPS - half)
+        return weights(solver)
+
+    def rest(communicator: Communicator) -> list[np.ndarray]:
+        solver = on_device(case, communicator, start=half)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan):
+            solver.restore(state if communicator.rank == 0 else "not here")
+            solver.step(STEPS - half)
+        return weights(solver)
+
+    straight = with_cluster(case, whole)
+    assert identical([*straight, *run_ranks(2, rest)])  # type: ignore[list-item]
+    alone = build(case, [0, 1], 2, start=half)
+    solo = SoloCommunicator()
+    with distribute(alone, case.settings, solo, plan_for(case, alone, solo)):
+        alone.restore(state)
+        alone.step(STEPS - half)
+    assert distance(weights(alone), straight[0]) < CLOSE  # type: ignore[arg-type]

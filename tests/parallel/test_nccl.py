@@ -1,0 +1,241 @@
+"""Who exchanges from device to device, who through the hosts' memory, and what is said of it."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import Case, build, plan_for
+
+from pycaffe_dist.engines import create
+from pycaffe_dist.engines.base import NUMPY, Engine
+from pycaffe_dist.engines.cupy import backend
+from pycaffe_dist.engines.cupy.nccl import Nccl
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.communicator import Communicator
+from pycaffe_dist.parallel.device_watch import DeviceWatch
+from pycaffe_dist.parallel.nccl import DeviceWay
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.testing.cupy_standin import runtime
+from pycaffe_dist.testing.cupy_standin.cuda import nccl
+from pycaffe_dist.testing.gpu import emulated
+from pycaffe_dist.testing.ranks import run_ranks
+
+
+@pytest.fixture(autouse=True)
+def devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(runtime, "DEVICES", 4)
+    with emulated():
+        yield
+
+
+def words(settings: ClusterSettings, *engines: int | Engine) -> str:
+    """What ranks on these devices, or engines, say of their way."""
+    case = Case("conv", "SGD", "", settings)
+
+    def rank(communicator: Communicator) -> str:
+        mine = engines[communicator.rank]
+        engine = create("cupy", mine) if isinstance(mine, int) else mine
+        solver = build(case, [communicator.rank], communicator.size, engine=engine)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, settings, communicator, plan) as cluster:
+            return cluster.way.words
+
+    said = run_ranks(["host"] * len(engines), rank)
+    assert said == [said[0]] * len(said)
+    return said[0]
+
+
+def test_a_device_for_each_rank_means_nccl() -> None:
+    assert words(ClusterSettings(), 0, 1, 3) == "GPU ranks exchange by NCCL 2.27.3"
+
+
+def test_ranks_of_the_cpu_have_nothing_to_say() -> None:
+    assert words(ClusterSettings(), NUMPY, NUMPY) == ""
+
+
+HOSTS = "GPU ranks exchange through host memory: "
+
+
+def test_why_it_is_not_nccl_is_said() -> None:
+    assert words(ClusterSettings(nccl=False), 0, 1) == HOSTS + "--nccl off"
+    shared = words(ClusterSettings(), 0, 1, 1)
+    assert shared == HOSTS + "ranks 1 and 2 share the device 0000:02:00.0"
+    assert "--staleness" in words(ClusterSettings(staleness=1), 0, 1)
+    assert "--bandwidth" in words(ClusterSettings(bandwidth=1e9), 0, 1)
+
+
+def test_a_machine_without_nccl_says_what_would_bring_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nccl, "available", False)
+    said = words(ClusterSettings(), 0, 1)
+    assert said.startswith(HOSTS + "rank 0 says: CuPy finds no NCCL library")
+    assert "pip install" in said
+
+
+def test_a_plan_is_made_from_what_devices_measure() -> None:
+    def rank(communicator: Communicator) -> tuple[str, int, float]:
+        engine = create("cupy", communicator.rank)
+        solver = build(Case(), [communicator.rank], communicator.size, engine=engine)
+        with distribute(solver, ClusterSettings(comm="dense"), communicator) as cluster:
+            links = cluster.way.links(communicator)
+            return str(cluster.plan), cluster.plan.nodes, links.between.beta
+
+    (plan, nodes, beta), other = run_ranks(["a", "a"], rank)
+    assert plan == other[0]
+    assert nodes == 1 and 0 < beta == other[2]
+
+
+def test_an_nccl_that_does_not_add_up_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Nccl, "check", lambda self: False)
+    with pytest.raises(PcdError, match=r"does not add up.*--nccl off"):
+        words(ClusterSettings(), 0, 1)
+
+
+# -- failure ---------------------------------------------------------------------------------------
+
+
+def test_when_a_rank_fails_the_others_do_not_hang() -> None:
+    class Crash(Exception):
+        pass
+
+    def rank(communicator: Communicator) -> str:
+        case = Case("conv", "SGD", "")
+        engine = create("cupy", communicator.rank)
+        solver = build(case, [communicator.rank], communicator.size, engine=engine)
+        plan = plan_for(case, solver, communicator)
+        try:
+            with distribute(solver, case.settings, communicator, plan) as cluster:
+                assert isinstance(cluster.way, DeviceWay)
+                solver.step(2)
+                if communicator.rank == 1:
+                    raise Crash
+                solver.step(2)
+        except (Crash, nccl.NcclError) as e:
+            return type(e).__name__
+        return "went on"
+
+    assert run_ranks(2, rank) == ["NcclError", "Crash"]
+
+
+class Event:
+    """Of an exchange that may never end."""
+
+    done = False
+
+
+def test_a_device_that_waits_too_long_is_noticed_and_all_others_are_named() -> None:
+    def rank(communicator: Communicator) -> None:
+        if communicator.rank != 1:
+            return
+        watch = DeviceWatch(0.05, communicator)
+        event = Event()
+        assert watch.late() is None
+        watch.begun("fc6 (allreduce)", event)  # type: ignore[arg-type]
+        assert watch.late() is None
+        time.sleep(0.1)
+        stall = watch.late()
+        assert stall is not None
+        assert stall.what == "fc6 (allreduce)"
+        assert stall.awaited == {0: "rank 0 on a", 2: "rank 2 on b"}
+        event.done = True
+        assert watch.late() is None, "it has ended, and nobody was told"
+
+    run_ranks(["a", "a", "b"], rank)
+
+
+# -- from start to end -----------------------------------------------------------------------------
+
+NET = """
+layer { name: "data" type: "DummyData" top: "data" top: "label"
+        dummy_data_param { shape { dim: 4 dim: 3 dim: 6 dim: 6 } shape { dim: 4 }
+                           data_filler { type: "gaussian" }
+                           data_filler { type: "constant" value: 1 } } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+        convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: "xavier" } } }
+layer { name: "ip" type: "InnerProduct" bottom: "conv" top: "ip"
+        inner_product_param { num_output: 2 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+"""
+SOLVER = """
+net: "net.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 8 display: 2 random_seed: 1
+snapshot_prefix: "run" momentum: 0.9 type: "Nesterov"
+"""
+
+
+def run_pcd(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    variables = {backend.VARIABLE: "emulated", "PCD_ENGINE": "numpy", "PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-m", "pycaffe_dist", "train", "-solver", "solver.prototxt", *args],
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def pcd(folder: Path, *args: str) -> str:
+    done = run_pcd(folder, *args)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def losses(log: str) -> list[float]:
+    return [float(line.split("loss = ")[1]) for line in log.splitlines() if ", loss =" in line]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pytest.importorskip("mpi4py")
+    (tmp_path / "net.prototxt").write_text(NET)
+    (tmp_path / "solver.prototxt").write_text(SOLVER)
+    return tmp_path
+
+
+def test_processes_of_mpirun_train_alike_by_nccl_and_through_host_memory(folder: Path) -> None:
+    by_mpi = pcd(folder, "--ranks", "2", "--comm", "sharded")
+    assert "GPU ranks" not in by_mpi
+    assert len(losses(by_mpi)) == 5
+    by_nccl = pcd(folder, "-gpu", "0,1", "--comm", "sharded")
+    assert "GPU ranks exchange by NCCL 2.27.3" in by_nccl
+    np.testing.assert_allclose(losses(by_nccl), losses(by_mpi), rtol=1e-4)
+    on_one = pcd(folder, "-gpu", "0,0", "--comm", "sharded")
+    assert "through host memory: ranks 0 and 1 share the device" in on_one
+    np.testing.assert_allclose(losses(on_one), losses(by_mpi), rtol=1e-4)
+
+
+FAULT = """
+import os, signal
+import pycaffe_dist as caffe
+
+class Fault(caffe.Layer):
+    def setup(self, bottom, top):
+        self.count = 0
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+    def forward(self, bottom, top):
+        self.count += 1
+        rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", 0)))
+        if rank == 1 and self.count == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+    def backward(self, top, propagate_down, bottom):
+        pass
+"""
+FAULTY = """
+layer { name: "fault" type: "Python" bottom: "ip" top: "ip"
+        python_param { module: "fault" layer: "Fault" } }
+"""
+
+
+def test_a_rank_that_is_killed_ends_the_others(folder: Path) -> None:
+    (folder / "fault.py").write_text(FAULT)
+    loss = 'layer { name: "loss"'
+    (folder / "net.prototxt").write_text(NET.replace(loss, FAULTY + loss))
+    done = run_pcd(folder, "-gpu", "0,1")
+    assert done.returncode != 0
+    assert "by NCCL" in done.stderr and "Optimization Done" not in done.stderr
