@@ -42,6 +42,8 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     flag(comm, "sync_bn", action="store_true", help="BatchNorm over the batches of all ranks")
     text = "sfb for every layer that can (on), or for none (off)"
     flag(comm, "svb", nargs="?", const="true", type=_boolean, help=text)
+    text = "compare the weights of ranks after so many iterations, besides at snapshots"
+    flag(comm, "check_every", type=int, default=DEFAULTS.check_every, metavar="N", help=text)
     text = "GPUs exchange by NCCL where they can (on), or through host memory (off)"
     flag(comm, "nccl", choices=("on", "off"), default="on", help=text)
     text = f"give up when a rank is awaited for so long ({STALL_SECONDS} s); 0: never"
@@ -76,6 +78,7 @@ def cluster_settings(args: argparse.Namespace, seconds: float) -> ClusterSetting
         wire=args.wire,
         sum_updates=args.sum_updates,
         sync_bn=args.sync_bn,
+        check_every=args.check_every,
         nccl=args.nccl == "on",
         stall_timeout=seconds,
         trace=args.trace,

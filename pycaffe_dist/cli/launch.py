@@ -13,7 +13,7 @@ import sys
 from pycaffe_dist.cli import train as train_verb
 from pycaffe_dist.cli._flags import flag, parser
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.tools.launch import LaunchOptions, Place, launch
+from pycaffe_dist.tools.launch import LaunchOptions, Place, launch, listening
 from pycaffe_dist.tools.train import seconds
 
 WRONG_USE = 2
@@ -29,13 +29,14 @@ def main(argv: list[str]) -> int:
     args, command = _parser().parse_args(argv[:middle]), argv[middle + 1 :]
     if command[:1] != ["train"]:
         raise NetError("what can be launched is train: pcd launch [flags] -- train -solver ...")
-    place = asked = train_verb.place(train_verb.parse(command[1:]))
+    train = train_verb.parse(command[1:])
+    place = asked = train_verb.place(train)
     if args.ranks is not None or args.hostfile is not None:
         place = Place.of(args.ranks, args.hostfile)
         if asked != Place() and asked.ranks != place.ranks:
             raise NetError(f"launch asks for {place.ranks} ranks, train for {asked.ranks}")
     options = LaunchOptions(place, command[1:], args.max_restarts, seconds(args.heartbeat_timeout))
-    return launch(options)
+    return launch(options, listening(train.sigint_effect, train.sighup_effect))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -28,10 +28,12 @@ from pycaffe_dist.parallel.launcher import (
     tune_mpi,
 )
 from pycaffe_dist.parallel.mpirun import find_mpirun
-from pycaffe_dist.tools.launch import Place, train_on
-from pycaffe_dist.tools.signals import Signals
+from pycaffe_dist.parallel.watchdog import Watchdog
+from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.tools.launch import Place, listening, train_on
 from pycaffe_dist.tools.train import TrainOptions, seconds, train
 
+CONNECT_SECONDS = 60.0  # in which MPI brings all ranks together, or never
 EFFECTS = ("stop", "snapshot", "none")
 
 
@@ -41,7 +43,7 @@ def main(argv: list[str]) -> int:
     args = parse(argv)
     where = place(args)
     if where.ranks > 1 or where.hosts:
-        return train_on(where, argv, Signals(args.sigint_effect, args.sighup_effect))
+        return train_on(where, argv, listening(args.sigint_effect, args.sighup_effect))
     with told():
         return train(_options(args, argv))
 
@@ -52,17 +54,23 @@ def _as_rank(argv: list[str]) -> int:
     with all_or_none(rank):
         die_with_parent()
         tune_mpi()
-        communicator = connect()  # at once: from now on a rank that fails takes all with it
+        args = parse(argv)
+        options = _options(args, argv)
+        log_to_stderr()
+        with (
+            Watchdog(min(CONNECT_SECONDS, options.cluster.stall_timeout)) as watchdog,
+            watchdog.during("the start of MPI", [r for r in range(ranks) if r != rank]),
+        ):
+            communicator = connect()
         if communicator.size != ranks:
             raise MissingPartError(
                 f"mpirun started {ranks} ranks, but the MPI library of mpi4py knows of "
                 f"{communicator.size}: the two are not of one MPI. Use: {find_mpirun().path}"
             )
-        args = parse(argv)
         asked = asked_ranks(args)
         if asked not in (None, ranks):
             raise NetError(f"--ranks {asked}, but mpirun started {ranks}")
-        return train(_options(args, argv), communicator)
+        return train(options, communicator)
 
 
 def parse(argv: list[str]) -> argparse.Namespace:

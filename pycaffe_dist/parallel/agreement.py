@@ -1,13 +1,17 @@
-"""Before the first step all ranks make sure that they are about to do the same."""
+"""Ranks make sure that they are about to do the same, and later that they have done the same."""
 
 from __future__ import annotations
 
 import platform
 import zlib
+from collections import Counter
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist import __file__ as package
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.collectives import broadcast_object, gather_objects
 from pycaffe_dist.parallel.communicator import Communicator, Steps
@@ -22,6 +26,11 @@ from pycaffe_dist.version import VERSION
 OWN_OF_SOLVER = ("snapshot_prefix", "device_id", "solver_mode", "net", "train_net", "test_net")
 OWN_OF_SETTINGS = ("trace", "stats_path", "net_outputs")
 MOST_SHOWN = 8
+SAME_START = "All ranks need the same files, data shapes, options, engines and versions."
+SAME_WEIGHTS = (
+    "All ranks should have the same weights, to the bit: a processor or its memory may be faulty, "
+    "or something changes weights on one rank only. The last snapshot was compared and is good"
+)
 
 
 class DisagreementError(PcdError):
@@ -37,8 +46,12 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
     options = {k: v for k, v in vars(settings).items() if k not in OWN_OF_SETTINGS}
     found: dict[str, Any] = {
         "the version of pycaffe_dist": VERSION,
+        "the code of pycaffe_dist": _code(),
+        "the version of Python": ".".join(platform.python_version_tuple()[:2]),
         "the version of NumPy": np.__version__,
+        "the BLAS of NumPy": _blas(),
         "the kind of machine": platform.machine(),
+        "the engine": solver.context.engine.name,
         "the solver's settings": _crc(format_text(param)),
         "the options of the cluster": str(options),
         "the plan": _crc(str(plan)),
@@ -51,30 +64,56 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
     return found
 
 
+def checksums(solver: Solver) -> dict[str, Any]:
+    """The weights of a rank, by the names of their layers."""
+    net = solver.net
+    return {
+        f'parameter {param.owner[1]} of layer "{net.layer_names[param.owner[0]]}" at iteration '
+        f"{solver.iter}": zlib.crc32(np.ascontiguousarray(param.blob.data))
+        for param in net.params.learnable
+    }
+
+
 def _crc(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
-def agree(communicator: Communicator, mine: dict[str, Any]) -> Steps[None]:
+@cache
+def _code() -> int:
+    """A checksum of our own source files."""
+    folder, crc = Path(str(package)).parent, 0
+    for path in sorted(folder.rglob("*.py")):
+        crc = zlib.crc32(f"{path.relative_to(folder)}".encode() + path.read_bytes(), crc)
+    return crc
+
+
+def _blas() -> str:
+    parts = np.show_config(mode="dicts")["Build Dependencies"]
+    return f"{parts['blas'].get('name')} {parts['blas'].get('version')}"
+
+
+def agree(
+    communicator: Communicator, mine: dict[str, Any], remedy: str = SAME_START
+) -> Steps[None]:
     """Raise on every rank, naming who differs in what, if ``mine`` is not everybody's."""
     everybody = yield from gather_objects(communicator, mine)
     problem = _differences(communicator, everybody) if everybody else ""
     problem = yield from broadcast_object(communicator, problem)
     if problem:
-        raise DisagreementError(problem)
+        raise DisagreementError(f"{problem}\n{remedy}")
 
 
 def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) -> str:
-    lines = []
+    """Who differs from most of the others, or from rank 0 where no side has more."""
+    counts = Counter(str(facts) for facts in everybody)
+    right = max(range(len(everybody)), key=lambda rank: (counts[str(everybody[rank])], -rank))
+    expected, lines = everybody[right], []
     for rank, facts in enumerate(everybody):
-        for name in dict.fromkeys([*everybody[0], *facts]):
-            there, here = facts.get(name), everybody[0].get(name)
+        for name in dict.fromkeys([*expected, *facts]):
+            there, here = facts.get(name), expected.get(name)
             if there != here:
-                said = "" if isinstance(here, int) else f": {there}, rank 0 has {here}"
+                said = "" if isinstance(here, int) else f": {there}, rank {right} has {here}"
                 host = communicator.nodes.host(rank)
-                lines.append(f"rank {rank} on {host} differs from rank 0 in {name}{said}")
-    if not lines:
-        return ""
+                lines.append(f"rank {rank} on {host} differs from rank {right} in {name}{said}")
     more = len(lines) - MOST_SHOWN
-    shown = lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else [])
-    return "\n".join([*shown, "All ranks need the same files, data shapes, options and versions."])
+    return "\n".join(lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else []))

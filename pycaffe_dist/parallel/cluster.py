@@ -16,7 +16,7 @@ import numpy as np
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.agreement import agree, facts
+from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, facts
 from pycaffe_dist.parallel.batch_norm import batch_norms, merge, separate, synchronise
 from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.collectives import (
@@ -80,6 +80,7 @@ def distribute(
     communicator: Communicator,
     plan: Plan | None = None,
     recorder: Recorder | None = None,
+    watchdog: Watchdog | None = None,
 ) -> Iterator[Cluster]:
     """Train ``solver`` together with those of the other ranks, as long as the context lasts.
 
@@ -92,18 +93,25 @@ def distribute(
         communicator: which nobody else uses as long as the context lasts.
         plan: the same on all ranks; made by rank 0 if not given.
         recorder: is told what is exchanged and waited for.
+        watchdog: is told who is waited for; ``watch`` makes it if it is not given.
     """
+    recorder = recorder or Recorder(communicator.rank)
     with ExitStack() as stack:
-        way = stack.enter_context(_find_way(solver, settings, communicator))
-        if plan is None:
-            plan = _plan(solver, settings, communicator, way)
-        run(agree(communicator, facts(solver, settings, plan)))
-        recorder = recorder or Recorder(communicator.rank)
-        hosts = [communicator.nodes.host(r) for r in range(communicator.size)]
-        watchdog = stack.enter_context(Watchdog(settings.stall_timeout, hosts))
-        cluster = Cluster(solver, settings, communicator, plan, recorder, watchdog, way)
+        watchdog = watchdog or stack.enter_context(watch(settings, communicator))
+        with watchdog.during("what all begin with", communicator.awaited):
+            way = stack.enter_context(_find_way(solver, settings, communicator))
+            if plan is None:
+                plan = _plan(solver, settings, communicator, way)
+            run(agree(communicator, facts(solver, settings, plan)))
+            cluster = Cluster(solver, settings, communicator, plan, recorder, watchdog, way)
         yield cluster
         cluster.close()
+
+
+def watch(settings: ClusterSettings, communicator: Communicator) -> Watchdog:
+    """A watchdog that knows where ranks are."""
+    hosts = [communicator.nodes.host(rank) for rank in range(communicator.size)]
+    return Watchdog(settings.stall_timeout if len(hosts) > 1 else 0, hosts)
 
 
 @contextmanager
@@ -234,6 +242,16 @@ class Cluster(OneRank):
 
     def apply_update(self) -> None:
         self.stepper.apply_update()
+        every = self.settings.check_every
+        if every and self.solver.iter % every == 0:
+            self.settle()
+            self._compare_weights()
+
+    def discard_update(self) -> None:
+        for parcel in self.parcels:
+            if parcel.job is not None:
+                self.thread.wait(parcel.job)
+                parcel.job = None
 
     def settle(self) -> None:
         self.stepper.settle()
@@ -281,8 +299,13 @@ class Cluster(OneRank):
     def gather(self, state: Any) -> list[Any]:
         return self.thread.do(gather_objects(self.communicator, state), "the states of ranks")
 
+    def _compare_weights(self) -> None:
+        agreed = agree(self.communicator, checksums(self.solver), SAME_WEIGHTS)
+        self.thread.do(agreed, "checksums of the weights")
+
     @contextmanager
     def whole_history(self) -> Iterator[list[Blob]]:
+        self._compare_weights()  # a snapshot speaks for all ranks
         if self.ssp is not None:
             yield self.ssp.mean_history()
             return

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.launcher import rank_and_size
 
 FAILED = 1  # an error, said in words
 STALLED = 124  # what timeout(1) reports: waited too long for another rank
@@ -30,12 +31,16 @@ SAME_WORDS = 1.0  # seconds by which rank 0 may be first with what all ranks wou
 
 def end_job(code: int) -> NoReturn:
     """Leave now; the launcher ends the other ranks."""
-    lifeline.say(lifeline.FAILED, code)
+    _say_failed(code)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     logging.shutdown()
     os._exit(code)
+
+
+def _say_failed(code: int) -> None:
+    lifeline.say(lifeline.FAILED, f"{code} {rank_name(rank_and_size()[0])}")
 
 
 def rank_name(rank: int) -> str:
@@ -48,7 +53,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        lifeline.say(lifeline.FAILED, FAILED)
+        _say_failed(FAILED)
         raise
 
 
@@ -70,9 +75,17 @@ def all_or_none(rank: int) -> Iterator[None]:
         end_job(e.code if isinstance(e.code, int) else FAILED)
     except KeyboardInterrupt:
         end_job(INTERRUPTED)
+    except MemoryError as e:
+        print(f"pcd train: {rank_name(rank)}: {out_of_memory(e)}", file=sys.stderr)
+        end_job(FAILED)
     except BaseException:
         print(f"{rank_name(rank)}:\n{traceback.format_exc()}", end="", file=sys.stderr)
         end_job(FAILED)
+
+
+def out_of_memory(error: MemoryError) -> str:
+    what = f" ({error})" if str(error) else ""
+    return f"out of memory{what}. Try a smaller batch_size, or fewer ranks on this host."
 
 
 def crash_ends_job() -> None:

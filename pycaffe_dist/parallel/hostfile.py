@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pycaffe_dist.errors import FileError
@@ -38,6 +40,17 @@ def read_hostfile(path: str, ranks: int | None = None) -> list[Host]:
     clients = len(rows[0][1]) == 3 and rows[0][1][0].isdecimal()
     hosts = _clients(path, rows) if clients else _slots(path, rows)
     return hosts if ranks is None else _first(path, hosts, ranks)
+
+
+def unknown(hosts: Iterable[Host]) -> list[str]:
+    """The hosts that have no address here.  (ssh may have a name of its own for a host.)"""
+    found = []
+    for host in hosts:
+        try:
+            socket.getaddrinfo(host.name.strip("[]"), None)
+        except OSError as e:
+            found.append(f"{host.name} ({e.strerror or e})")
+    return found
 
 
 def _clients(path: str, rows: list[tuple[int, list[str]]]) -> list[Host]:

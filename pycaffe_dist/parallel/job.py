@@ -18,7 +18,7 @@ from types import TracebackType
 
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host
-from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun
+from pycaffe_dist.parallel.mpirun import PASSED_ON, Mpirun, environment, find_mpirun
 
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
@@ -46,7 +46,7 @@ class Job:
         iteration: where it was then; None before its first sign of life.
         snapshots: the state files of whole snapshots, oldest first.
         end: "done" or "early" when it has said that it is through.
-        failed: the exit code that a failing rank announced.
+        failed, culprit: the exit code that a failing rank announced, and its name.
         stalls: what ranks have told that waited too long.
     """
 
@@ -66,6 +66,7 @@ class Job:
         self.snapshots: list[str] = []
         self.end: str | None = None
         self.failed: int | None = None
+        self.culprit = ""
         self.stalls: list[str] = []
 
     def __enter__(self) -> Job:
@@ -90,7 +91,8 @@ class Job:
         if self.hosts:
             hostfile = os.path.join(self._folder, "hosts")
             Path(hostfile).write_text(self.mpirun.hosts(self.hosts))
-        return self.mpirun.command(self.ranks, self.program, hostfile, self._passed_on())
+        passed_on = [n for n in self._environment() if n in PASSED_ON or n.startswith("PCD_")]
+        return self.mpirun.command(self.ranks, self.program, hostfile, passed_on)
 
     def _environment(self) -> dict[str, str]:
         env = self.env | {JOB: self.name, lifeline.VARIABLE: "1"}
@@ -99,9 +101,6 @@ class Job:
         if not self.hosts:
             env |= {"TMPDIR": self._folder, "OMPI_MCA_btl_sm_backing_directory": self._folder}
         return environment(self.hosts[0].slots if self.hosts else self.ranks, env)
-
-    def _passed_on(self) -> list[str]:
-        return [name for name in self._environment() if name.startswith("PCD_")]
 
     # -- its words ---------------------------------------------------------------------------
 
@@ -124,12 +123,14 @@ class Job:
             self.iteration = int(value)
         elif word == lifeline.SNAPSHOT:
             self.snapshots.append(value)
-        elif word == lifeline.STALL:
+        elif word == lifeline.STALL and self.failed is None:
+            # Later ones are of ranks that were stopped, and woken only to be ended with the rest.
             self.stalls.append(value)
         elif word == lifeline.END:
             self.end = value
         elif word == lifeline.FAILED and self.failed is None:
-            self.failed = int(value)
+            code, _, self.culprit = value.partition(" ")
+            self.failed = int(code)
 
     # -- its end -----------------------------------------------------------------------------
 

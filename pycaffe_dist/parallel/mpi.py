@@ -6,7 +6,9 @@ of its own because a broken MPI ends the process that initialises it.
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 import socket
 import sys
 from typing import Any
@@ -45,9 +47,7 @@ class MpiCommunicator(Communicator):
 
     def __init__(self, host: str | None = None) -> None:
         tune_mpi()
-        # More than one thread calls MPI, one after the other: no more is asked of the library.
-        require("mpi4py", "mpi", PURPOSE).rc.thread_level = "serialized"
-        self._mpi: Any = require("mpi4py.MPI", "mpi", PURPOSE)
+        self._mpi: Any = _start()
         level = self._mpi.Query_thread()
         if level < self._mpi.THREAD_SERIALIZED:
             raise PcdError(
@@ -103,6 +103,23 @@ class MpiCommunicator(Communicator):
         self._comm.Free()
 
 
+def _start() -> Any:
+    """The module mpi4py.MPI, of an MPI that is started.
+
+    More than one thread calls it, one after the other: no more is asked of the library.
+    """
+    settings = require("mpi4py", "mpi", PURPOSE).rc
+    settings.initialize, settings.finalize = False, True
+    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
+    if not MPI.Is_initialized():
+        # All ranks wait for each other here.  mpi4py would let no other thread of ours run
+        # meanwhile, not even the one that watches how long it takes; ctypes does.
+        start = ctypes.CDLL(library()[1]).MPI_Init_thread
+        start(None, None, MPI.THREAD_SERIALIZED, ctypes.byref(ctypes.c_int()))
+        MPI.COMM_WORLD.Set_errhandler(MPI.ERRORS_RETURN)  # mpi4py makes exceptions of them
+    return MPI
+
+
 def _nodes(places: list[tuple[int, str]]) -> Nodes:
     """Nodes from what each rank says: the first rank that shares its memory, and its host name."""
     known = list(dict.fromkeys(places))
@@ -111,6 +128,8 @@ def _nodes(places: list[tuple[int, str]]) -> Nodes:
 
 def facts() -> dict[str, str]:
     """Vendor, library version, mpi4py version and thread level."""
+    # Open MPI would open shared memory with nobody, and leave it behind.
+    os.environ.setdefault("OMPI_MCA_btl", "self")
     mpi4py = require("mpi4py", "mpi", PURPOSE)
     MPI = require("mpi4py.MPI", "mpi", PURPOSE)
     name, version = MPI.get_vendor()

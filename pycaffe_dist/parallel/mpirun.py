@@ -69,7 +69,7 @@ class Mpirun:
         command += ["--oversubscribe", "--bind-to", "none", "--wdir", os.getcwd()]
         if hostfile:
             command += ["--hostfile", hostfile]
-            for name in [*PASSED_ON, *passed_on]:
+            for name in passed_on:
                 command += ["-x", name]
         return [*command, *program]
 

@@ -27,6 +27,7 @@ class ClusterSettings:
         wire: the number format in which values travel.
         sum_updates: add the ranks' gradients instead of averaging them.
         sync_bn: BatchNorm over the batches of all ranks.
+        check_every: iterations after which ranks compare their weights; 0: at snapshots only.
         nccl: whether GPUs exchange by NCCL where they can.
         stall_timeout: seconds without progress after which a rank gives up; 0 for never.
         trace: where a trace of the run goes.
@@ -43,6 +44,7 @@ class ClusterSettings:
     wire: str = "fp32"
     sum_updates: bool = False
     sync_bn: bool = False
+    check_every: int = 0
     nccl: bool = True
     stall_timeout: float = 300.0
     trace: str | None = None
@@ -59,6 +61,10 @@ class ClusterSettings:
             raise NetError(f"--staleness counts iterations: 0 or more, not {self.staleness}")
         if self.bandwidth is not None and self.bandwidth <= 0:
             raise NetError(f"--bandwidth must be more than 0, not {self.bandwidth:g}")
+        if self.check_every < 0:
+            raise NetError(f"--check-every counts iterations: 0 or more, not {self.check_every}")
+        if self.check_every and self.staleness:
+            raise NetError("--check-every needs --staleness 0: stale ranks have different weights")
         if self.stall_timeout < 0:
             raise NetError(f"--stall-timeout is 0 or more seconds, not {self.stall_timeout:g}")
 

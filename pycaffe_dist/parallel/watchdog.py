@@ -13,7 +13,8 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from pycaffe_dist.parallel import lifeline
@@ -76,6 +77,15 @@ class Watchdog:
         """The wait is over."""
         with self._lock:
             self._ranks = None
+
+    @contextmanager
+    def during(
+        self, what: str, ranks: Sequence[int] | Callable[[], Sequence[int]]
+    ) -> Iterator[None]:
+        """A wait that takes as long as the block."""
+        self.waiting(what, ranks)
+        yield
+        self.done()
 
     def late(self) -> Stall | None:
         """The wait, if it has taken too long."""

@@ -48,6 +48,16 @@ class OneRank:
         """The mean over all ranks of what they offered."""
         return self._loss
 
+    def losses(self) -> list[float]:
+        """What each rank offered."""
+        return [self._loss]
+
+    def discard_update(self) -> None:
+        """The gradients of this iteration are not to go into the weights.
+
+        Those that are in them already, by a scheme that updates as it exchanges, stay.
+        """
+
     def action(self) -> Action:
         """What all ranks do next, because one of them is asked for it."""
         return self.solver.requested_action()

@@ -316,8 +316,10 @@ def only_run(prefix: str) -> Iterator[None]:
             pass  # a file system without locks: nothing can be told
         for left in Path(folder).glob(f".{glob.escape(base)}_iter_*.tmp"):
             left.unlink(missing_ok=True)
-        yield
-        path.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def remove(snapshot: Snapshot) -> None:

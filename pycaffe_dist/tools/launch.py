@@ -10,20 +10,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.hostfile import Host, read_hostfile
+from pycaffe_dist.parallel.hostfile import Host, read_hostfile, unknown
 from pycaffe_dist.parallel.job import Job
 from pycaffe_dist.parallel.watchdog import blame
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.solver import Action
 from pycaffe_dist.solvers import snapshots
-from pycaffe_dist.tools.signals import INTERRUPTED, TERMINATED, Signals
+from pycaffe_dist.threads import cores
+from pycaffe_dist.tools.signals import INTERRUPTED, Signals
 
 POLL_SECONDS = 0.05
 RESTART_SECONDS = 1.0  # for ports and locks of the dead to be free again
 START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
+MOST_ON_A_CORE = 32
 FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
 
 logger = logging.getLogger(__name__)
@@ -40,10 +43,23 @@ class Place:
     def of(ranks: int | None, hostfile: str | None) -> Place:
         if ranks is not None and ranks < 1:
             raise NetError(f"--ranks {ranks}: there is at least one")
-        if not hostfile:
-            return Place(ranks or 1)
-        hosts = read_hostfile(hostfile, ranks)
-        return Place(sum(host.slots for host in hosts), tuple(hosts))
+        if hostfile:
+            hosts = read_hostfile(hostfile, ranks)
+            return Place(sum(host.slots for host in hosts), tuple(hosts))
+        most = MOST_ON_A_CORE * cores()
+        if ranks is not None and ranks > most:
+            raise NetError(
+                f"--ranks {ranks}: on {cores()} core(s) at most {most} ranks are started. Other "
+                "machines have room too: --hostfile."
+            )
+        return Place(ranks or 1)
+
+    def warn(self) -> None:
+        """Say what may be wrong with it."""
+        if not self.hosts and self.ranks > cores():
+            logger.warning("%d ranks take turns on %d core(s)", self.ranks, cores())
+        for host in unknown(self.hosts):
+            logger.warning("There is no address for the host %s; only ssh may know it", host)
 
 
 @dataclass
@@ -56,33 +72,46 @@ class LaunchOptions:
     heartbeat_timeout: float = 600.0
 
 
+def listening(sigint: str, sighup: str) -> Signals:
+    """The signals of a launcher: even in haste it takes its job with it."""
+
+    def leave(code: int) -> NoReturn:
+        raise KeyboardInterrupt
+
+    return Signals(sigint, sighup, leave)
+
+
 def train_on(place: Place, argv: Sequence[str], signals: Signals) -> int:
     """Start the ranks of one ``pcd train``, stay until they end; the exit code."""
     log_to_stderr()
+    place.warn()
     with signals, Job(_program(argv), place.ranks, place.hosts) as job:
         why = _attend(job, signals, 0)
-    if job.stalls:
-        logger.error("%s", why)
+        if job.end is None and not signals.received:
+            logger.error("The job failed: %s", why)
     return _code(job, signals)
 
 
-def launch(options: LaunchOptions) -> int:
+def launch(options: LaunchOptions, signals: Signals) -> int:
     """Train, and after a failure go on from the newest whole snapshot; the exit code."""
     log_to_stderr()
+    options.place.warn()
     states: list[str] = []
     began = False
-    with Signals() as signals:
+    with signals:
         for attempt in range(options.max_restarts + 1):
             why, job = _attempt(options, states, signals)
             states += job.snapshots
             began |= job.iteration is not None
             if job.end is not None or signals.received:
                 return _code(job, signals)
-            if not began and job.failed:
+            if not began and job.failed and not job.stalls:
                 logger.error("It failed before its first iteration: starting it again is no help")
                 return job.code
             left = options.max_restarts - attempt
             logger.error("The job failed: %s; %d restarts left", why, left)
+            if signals.received:  # nobody reads what we say, for one
+                return _code(job, signals)
             if left:
                 time.sleep(RESTART_SECONDS)
         logger.error("Given up after %d restarts; the last failure: %s", options.max_restarts, why)
@@ -122,9 +151,18 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
             job.kill()
             return f"no sign of life for {now - job.heard_at:.0f} s {_where(job)}"
         time.sleep(POLL_SECONDS)
-    if job.stalls:
-        return blame(job.stalls)
-    return f"exit code {job.process.returncode} {_where(job)}"
+    return blame(job.stalls) if job.stalls else f"{_how(job)} {_where(job)}"
+
+
+def _how(job: Job) -> str:
+    """What is known of how a job ended; of a rank that had no last word mpirun tells the rest."""
+    if job.culprit:
+        return f"{job.culprit} gave up with exit code {job.failed}"
+    code = job.process.returncode
+    number = -code if code < 0 else code - 128
+    if number in set(signal.Signals):
+        return f"killed by {signal.Signals(number).name}"
+    return "ended before it was done" if code == 0 else f"exit code {code}"
 
 
 def _patience(job: Job, heartbeat_timeout: float) -> float:
@@ -133,12 +171,14 @@ def _patience(job: Job, heartbeat_timeout: float) -> float:
 
 
 def _where(job: Job) -> str:
-    return "before its first iteration" if job.iteration is None else f"at {job.iteration}"
+    if job.iteration is None:
+        return "before its first iteration"
+    return f"after iteration {job.iteration}"
 
 
 def _code(job: Job, signals: Signals) -> int:
-    if signals.received is signal.SIGTERM:
-        return TERMINATED
+    if signals.code:
+        return signals.code
     return INTERRUPTED if signals.received and job.end is None else job.code
 
 

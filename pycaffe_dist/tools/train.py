@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import Event, Snapshotted, Tested
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.cluster import distribute, watch
 from pycaffe_dist.parallel.collectives import broadcast_object
 from pycaffe_dist.parallel.communicator import Communicator, run
 from pycaffe_dist.parallel.settings import ClusterSettings
@@ -35,7 +34,7 @@ from pycaffe_dist.threads import set_threads
 from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
 from pycaffe_dist.tools.overrides import override_net, override_solver
-from pycaffe_dist.tools.signals import TERMINATED, Signals
+from pycaffe_dist.tools.signals import Signals
 from pycaffe_dist.tools.train_reports import account, describe_cluster, logging_of, subscribers
 
 
@@ -99,16 +98,19 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
         if first and (param.snapshot or param.snapshot_after_train):
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
+        watchdog = stack.enter_context(watch(options.cluster, ranks))
         resume = _resume_from(options, param) if first else None
-        resume = run(broadcast_object(ranks, resume))
+        with watchdog.during("where to begin", ranks.awaited):
+            resume = run(broadcast_object(ranks, resume))
         if resume:
             param.ClearField("weights")
         solver = Solver(param, Context(engine=engine, rank=ranks.rank, ranks=ranks.size))
         recycle([solver.net, *solver.test_nets])
         recorder = Recorder(ranks.rank, keep=bool(options.cluster.trace))
         if ranks.size > 1:
-            settings = options.cluster
-            cluster = stack.enter_context(distribute(solver, settings, ranks, recorder=recorder))
+            cluster = stack.enter_context(
+                distribute(solver, options.cluster, ranks, recorder=recorder, watchdog=watchdog)
+            )
             describe_cluster(solver, cluster)
         if recorder.keep:
             recorder.watch(solver.net)
@@ -133,7 +135,7 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         early = solver.stopped_early
     if first:
         lifeline.say(lifeline.END, "early" if early else "done")
-    return TERMINATED if signals.received is signal.SIGTERM else 0
+    return signals.code
 
 
 # -- the solver's settings -------------------------------------------------------------------------

@@ -37,6 +37,7 @@ def test_no_flag_is_the_default():
         (["--wire", "bf16"], "wire", "bf16"),
         (["--sum-updates"], "sum_updates", True),
         (["--sync-bn"], "sync_bn", True),
+        (["--check-every", "50"], "check_every", 50),
         (["--svb"], "comm", "sfb"),
         (["--svb=true"], "comm", "sfb"),
         (["-svb=false"], "comm", "dense"),
@@ -60,6 +61,8 @@ def test_how_many_ranks(argv):
     [
         (["--staleness", "1", "--table_staleness", "2"], "are the same and differ: [1, 2]"),
         (["--staleness", "-1"], "0 or more"),
+        (["--check-every", "-1"], "0 or more"),
+        (["--check-every", "5", "--staleness", "1"], "needs --staleness 0"),
         (["--svb", "--comm", "sharded"], "contradict each other"),
         (["--bandwidth", "fast"], "no bandwidth"),
         (["--comm-layer", "fc6"], "LAYER=SCHEME"),

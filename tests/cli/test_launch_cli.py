@@ -1,8 +1,11 @@
+import signal
+
 import pytest
 
 from pycaffe_dist.cli import launch as verb
 from pycaffe_dist.cli import main
 from pycaffe_dist.parallel.hostfile import Host
+from pycaffe_dist.solver import Action
 from pycaffe_dist.tools.launch import LaunchOptions, Place, newest
 
 
@@ -10,7 +13,7 @@ from pycaffe_dist.tools.launch import LaunchOptions, Place, newest
 def launched(monkeypatch):
     """What would be launched."""
     seen = []
-    monkeypatch.setattr(verb, "launch", lambda options: seen.append(options) or 0)
+    monkeypatch.setattr(verb, "launch", lambda options, signals: seen.append(options) or 0)
     return seen
 
 
@@ -19,6 +22,26 @@ def test_flags_before_the_dashes_are_of_launch(launched):
     assert main([*argv, "--", "train", "-solver", "s.prototxt", "-q"]) == 0
     train = ["-solver", "s.prototxt", "-q"]
     assert launched == [LaunchOptions(Place(2), train, max_restarts=7, heartbeat_timeout=90)]
+
+
+def test_signals_have_the_effects_that_train_asks_for(monkeypatch):
+    effects = []
+    monkeypatch.setattr(verb, "launch", lambda _, signals: effects.append(signals.effects) or 0)
+    main(["launch", "--", "train", "-solver", "s", "-sigint_effect", "snapshot"])
+    assert effects[0][signal.SIGINT] is Action.SNAPSHOT
+
+
+def test_what_may_be_wrong_with_a_place_is_said(monkeypatch, caplog):
+    def resolve(name, _):
+        if name == "far":
+            raise OSError(-2, "Name or service not known")
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    Place(2, (Host("near", 1), Host("far", 1))).warn()
+    assert "no address for the host far (Name or service not known)" in caplog.text
+    assert "near" not in caplog.text
+    Place(1000).warn()
+    assert "1000 ranks take turns on" in caplog.text
 
 
 def test_where_train_says_how_many_ranks_launch_need_not(launched):
@@ -40,6 +63,7 @@ def test_hosts(launched, tmp_path):
         (["--", "test", "-model", "m"], 1, "what can be launched is train"),
         (["--ranks", "0", "--", "train", "-solver", "s"], 1, "there is at least one"),
         (["--ranks", "2", "--", "train", "-solver", "s", "--ranks", "3"], 1, "train for 3"),
+        (["--ranks", "99999", "--", "train", "-solver", "s"], 1, "at most"),
         (["--heartbeat-timeout", "soon", "--", "train", "-solver", "s"], 1, "is not a time"),
     ],
 )

@@ -1,6 +1,7 @@
 """Ranks that are threads share a process: what communication threads do to it is left out."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,10 +15,21 @@ from pycaffe_dist.parallel.mpirun import environment, find_mpirun
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from runs import processes, wait_for, write  # noqa: E402
+
 
 @pytest.fixture(autouse=True)
 def keep_priorities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comm_thread, "go_before", lambda thread: None)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    yield write(tmp_path)
+    gone = wait_for(lambda: not processes(tmp_path), 15)
+    for pid in processes(tmp_path):
+        os.kill(pid, signal.SIGKILL)
+    assert gone, "processes are left behind"
 
 
 @pytest.fixture(scope="session")

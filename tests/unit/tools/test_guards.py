@@ -1,11 +1,14 @@
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from pycaffe_dist.events import Snapshotting
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.upgrade import upgrade_net
+from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.tools.guards import LOG_FLT_MIN, LossGuard, TrainingError, first_non_finite
 
 NET = """
@@ -29,10 +32,12 @@ def guard(net, on_nan="stop"):
         iter=7,
         last_loss=1.0,
         on_gradients_ready=[],
+        subscribers=[],
         may_look=lambda loss: True,
         snapshot=lambda: snapshots.append(7),
         snapshot_stem=lambda: "s_iter_7",
     )
+    solver.ranks = OneRank(solver)
     return LossGuard(solver, on_nan, said.append), solver, said, snapshots
 
 
@@ -54,6 +59,7 @@ def test_a_finite_loss_passes(net):
 def test_stopping(net, on_nan, made):
     look, solver, _, snapshots = guard(net, on_nan)
     solver.last_loss = float("nan")
+    solver.ranks.offer(solver.last_loss)
     with pytest.raises(TrainingError, match="iteration 7: the loss is nan"):
         look.look()
     assert snapshots == made
@@ -65,6 +71,18 @@ def test_going_on_says_it_once(net):
     look.look()
     look.look()
     assert len(said) == 1
+
+
+def test_weights_that_are_no_numbers_are_not_written(net):
+    look, solver, _, _ = guard(net)
+    event = Snapshotting(8, "weights", "binary proto", "s_iter_8.caffemodel")
+    net.layers[1].blobs[0].data[...] = np.finfo(np.float32).max  # a sum that overflows is no fault
+    solver.subscribers[0](event)
+    net.layers[2].blobs[1].data[0] = np.inf
+    with pytest.raises(TrainingError, match='iteration 8: parameter 1 of layer "b" is no number'):
+        solver.subscribers[0](event)
+    look.on_nan = "continue"
+    solver.subscribers[0](event)
 
 
 def test_87_is_explained_once(net):
