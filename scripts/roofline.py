@@ -57,6 +57,7 @@ DEVICES = (
 PER_ELEMENT = {
     **dict.fromkeys(("im2col", "swap_axes", "copy_part", "take_part", "fill"), 0),
     **dict.fromkeys(("scale_bias_forward", "batch_norm_forward", "channel_dots", "lrn_ratio"), 2),
+    "depthwise_weight_sums": 2,
     **dict.fromkeys(("channel_deviations", "batch_norm_sums", "axpby"), 3),
     **dict.fromkeys(("batch_norm_backward", "lrn_forward", "softmax_rows_forward"), 5),
     "sgd_update": 7,
@@ -111,6 +112,9 @@ def elements(name: str, args: dict) -> int:
     """How many values a kernel goes through."""
     if "rows" not in args:
         return int(args["n"])
+    if "multiplier" in args:
+        sums = int(args["rows"]) // int(args["splits"])
+        return sums * int(args["images"]) * int(args["out_h"]) * int(args["out_w"])
     if "splits" in args:
         return int(args["outer"]) * int(args["channels"]) * int(args["inner"])
     return int(args["rows"]) * int(args.get("classes", args.get("size", args.get("n", 1))))
@@ -122,9 +126,11 @@ def operations(name: str, args: dict) -> float:
         return int(args["size"]) * (2 if name.endswith("scale") else 1) + 6
     if name.endswith(("pool_forward", "pool_test")):
         return int(args["kernel_h"]) * int(args["kernel_w"])
-    if name in ("col2im", "ave_pool_backward", "choice_pool_backward"):
+    if name == "depthwise_forward":
+        return 2 * int(args["kernel_h"]) * int(args["kernel_w"])
+    if name in ("col2im", "ave_pool_backward", "choice_pool_backward", "depthwise_backward"):
         sides = (ceil(int(args[f"kernel_{s}"]) / int(args[f"stride_{s}"])) for s in "hw")
-        return prod(sides)
+        return prod(sides) * (2 * int(args["multiplier"]) if "multiplier" in args else 1)
     return PER_ELEMENT.get(name, 1)
 
 

@@ -85,6 +85,36 @@ def test_columns_of_any_number_of_axes_and_back(run, case, together):
     run.close(gx, back)
 
 
+@pytest.mark.parametrize("multiplier", [1, 3])
+@pytest.mark.parametrize("case", PLANES)
+@numbers_of("depthwise_forward", "depthwise_backward", "depthwise_weight_sums")
+def test_depthwise_convolution(run, case, multiplier):
+    w, channels, images = laid(case), 4, 2
+    outputs = channels * multiplier
+    axes = zip("hw", w.kernel, w.stride, w.pad, w.dilation, strict=True)
+    sides = " ".join(
+        f"kernel_{a}: {k} stride_{a}: {s} pad_{a}: {p} dilation: {d}" for a, k, s, p, d in axes
+    )
+    layer = f"""type: "Convolution" convolution_param {{
+        num_output: {outputs} group: {channels} bias_term: false {sides}
+        weight_filler {{ type: "gaussian" std: 1 }} }}"""
+    x = RNG.standard_normal((images, channels, *w.image))
+    want = layer_numbers(layer, x)
+    shape = (channels, multiplier, *w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
+    weights, gy = run.array(want.params[0]), run.array(want.top_diffs[0])
+    y, gx = run.empty(*want.tops[0].shape), run.empty(*x.shape)
+    run("depthwise_forward", y.size, *shape, run.array(x), weights, y)
+    run.close(y, want.tops[0])
+    run("depthwise_backward", gx.size, *shape, gy, weights, gx)
+    run.close(gx, want.bottom_diffs[0])
+    for splits in (1, 3):
+        partial, gw = run.empty(weights.size, splits), run.array(np.ones(weights.shape))
+        rows = partial.size
+        run("depthwise_weight_sums", rows, splits, images, *shape, run.array(x), gy, partial)
+        run("finish_sums", gw.size, splits, 1, 1, partial, gw)
+        run.close(gw, want.param_diffs[0] + 1)
+
+
 # what pooling_param says, kernel, pad, stride, image
 POOLS = [
     ("kernel_size: 2 stride: 2", (2, 2), (0, 0), (2, 2), (5, 6)),

@@ -51,6 +51,16 @@ def test_a_step_is_counted_by_kernel(roofline, tmp_path):
     assert sum(updates) == floats * (values + 4 * clip)
 
 
+def test_depthwise_convolutions_count_a_product_for_each_tap(roofline, tmp_path):
+    path, batch, taps = tmp_path / "net.prototxt", 8, 9
+    path.write_text(
+        NET.replace("num_output: 4 kernel_size: 3", "num_output: 6 group: 3 kernel_size: 3")
+    )
+    found = {x.name: x.flops for x in roofline.step(path, batch) if "depthwise" in x.name}
+    products = 2 * batch * 6 * 16 * taps
+    assert found == {"`depthwise_forward`": products, "`depthwise_weight_sums`": products}
+
+
 def test_counts_are_straight_lines_in_the_batch_size(roofline):
     lenet = ROOT / "models" / "lenet" / "train_val.prototxt"
     assert roofline.followed(lenet, 8) == roofline.step(lenet, 8)

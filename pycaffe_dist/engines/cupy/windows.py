@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, seed
+from pycaffe_dist.engines.cupy.launch import OnDevice, seed, split
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.pooling import Drawn, Expected, Maximum, Mean, Pooling
 from pycaffe_dist.layers.windows import Windows, pieces
 
 WORKSPACE = 256 << 20  # bytes of columns that are made at a time
+
+
+def sizes(w: Windows) -> tuple[int, ...]:
+    """What kernels are told of windows."""
+    return (*w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
 
 
 class Columns(OnDevice):
@@ -34,11 +39,9 @@ class Columns(OnDevice):
         self, name: str, w: Windows, n: int, channels: int, steps: tuple[int, int], a: Any, b: Any
     ) -> None:
         if len(w.image) == 2:
-            sizes = (*w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
-            self.launch(name, n, channels, *sizes, *steps, a, b)
+            self.launch(name, n, channels, *sizes(w), *steps, a, b)
         else:
-            sizes = (*w.image, *w.kernel, *w.pad, *w.stride, *w.dilation, *w.out)
-            geometry = self.constants(sizes)
+            geometry = self.constants(sizes(w))
             self.launch(f"{name}_nd", n, len(w.image), geometry, channels, *steps, a, b)
 
 
@@ -157,11 +160,49 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
             self.launch("swap_axes", x.size, channels, count, pixels, room, x)
 
 
-class DeviceConvolution(DeviceBaseConvolution, Convolution):
+class Depthwise(DeviceBaseConvolution):
+    """Groups of one channel of a plane image are convolved as they are: no columns are made."""
+
+    @property
+    def depthwise(self) -> bool:
+        return self.image_channels == self.group > 1 and len(self.windows.image) == 2
+
+    def gather(self, image: Any, out: Any, bias: Any = None) -> None:
+        if not self.depthwise:
+            super().gather(image, out, bias)
+            return
+        weights = self.params[0].data
+        self.launch("depthwise_forward", out.size, *self._shape(), image, weights, out)
+        self._add_bias(self._as_out(out), bias)
+
+    def spread(self, out: Any, image: Any, bias: Any = None) -> None:
+        if not self.depthwise:
+            super().spread(out, image, bias)
+            return
+        weights = self.params[0].data
+        self.launch("depthwise_backward", image.size, *self._shape(), out, weights, image)
+        self._add_bias(self._as_image(image), bias)
+
+    def add_weight_gradient(self, image: Any, out: Any) -> None:
+        if not self.depthwise:
+            super().add_weight_gradient(image, out)
+            return
+        total = self.params[0].diff
+        splits = split(self.images * prod(self.windows.out), total.size)
+        partial = self.spare("partial", (total.size * splits,))
+        shape = splits, self.images, *self._shape()
+        self.launch("depthwise_weight_sums", partial.size, *shape, image, out, partial)
+        self.launch("finish_sums", total.size, splits, 1, 1, partial, total)
+
+    def _shape(self) -> tuple[int, ...]:
+        return self.group, self.out_channels // self.group, *sizes(self.windows)
+
+
+class DeviceConvolution(Depthwise, Convolution):
     pass
 
 
-class DeviceDeconvolution(DeviceBaseConvolution, Deconvolution):
+class DeviceDeconvolution(Depthwise, Deconvolution):
     pass
 
 
