@@ -250,8 +250,7 @@ class Cluster(OneRank):
     def discard_update(self) -> None:
         for parcel in self.parcels:
             if parcel.job is not None:
-                self.thread.wait(parcel.job)
-                parcel.job = None
+                parcel.discard(self.thread)
 
     def settle(self) -> None:
         self.stepper.settle()

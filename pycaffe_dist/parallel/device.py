@@ -66,6 +66,10 @@ class DeviceParcel(Parcel):
     def finish(self) -> None:
         self._pending.wait()
 
+    def discard(self, thread: CommThread) -> None:
+        super().discard(thread)
+        self._pending.wait()
+
     def room(self, count: int) -> Any:
         return self.home.allocate(count, self.dtype)
 

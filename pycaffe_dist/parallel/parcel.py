@@ -103,6 +103,12 @@ class Parcel:
     def finish(self) -> None:
         """Called by the main thread when the exchange is over: gradients become complete."""
 
+    def discard(self, thread: CommThread) -> None:
+        """Wait until the exchange is over; what it brought is not to be used."""
+        assert self.job is not None
+        thread.wait(self.job)
+        self.job = None
+
     def close(self) -> None:
         """Leave the net as it was."""
 

@@ -180,6 +180,23 @@ def test_a_forward_that_did_not_wait_for_its_exchange_would_race(
         with_cluster(case, lambda solver, _: solver.step(2))
 
 
+def test_gradients_that_are_not_wanted_are_waited_for_all_the_same() -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm="allreduce"))
+
+    def work(solver: Solver, cluster: Cluster) -> list[np.ndarray]:
+        solver.step(2)
+        before = weights(solver)
+        solver.on_gradients_ready.append(cluster.discard_update)
+        solver.step(1)
+        solver.on_gradients_ready.clear()
+        assert identical([before, weights(solver)])
+        solver.step(1)
+        return weights(solver)
+
+    everybody = with_cluster(case, work)
+    assert identical(everybody)  # type: ignore[arg-type]
+
+
 def test_losses_of_all_ranks_are_averaged_on_the_device() -> None:
     case = Case("conv", "SGD", "")
 
