@@ -10,6 +10,7 @@ from pycaffe_dist.detector import Detector
 from pycaffe_dist.net_spec import NetSpec, params, to_proto
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN
 from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pynccl import NCCL, has_nccl
 from pycaffe_dist.pysolver import (
     AdaDeltaSolver,
     AdaGradSolver,
@@ -21,8 +22,6 @@ from pycaffe_dist.pysolver import (
 )
 from pycaffe_dist.python_base import Layer
 from pycaffe_dist.settings import (
-    NCCL,
-    has_nccl,
     init_log,
     layer_type_list,
     log,

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from pycaffe_dist import engines, loading
+from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver
 from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pynccl import NCCL
 from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.settings import SETTINGS
 from pycaffe_dist.solver import Solver
@@ -76,9 +78,19 @@ class SGDSolver:
         loading.share_weights(net.core, self.core.net)
 
     def add_callback(
-        self, on_start: Callable[[], Any], on_gradients_ready: Callable[[], Any]
+        self,
+        on_start: Callable[[], Any] | NCCL,
+        on_gradients_ready: Callable[[], Any] | None = None,
     ) -> None:
-        """Call one function before each iteration's forward pass, one before its update."""
+        """Call one function before each iteration's forward pass, one before its update.
+
+        An NCCL alone has both.
+        """
+        if isinstance(on_start, NCCL):
+            nccl = on_start
+            on_start, on_gradients_ready = nccl.on_start, nccl.on_gradients_ready
+        if on_gradients_ready is None:
+            raise PcdError("add_callback takes two functions, or an NCCL")
         self.core.on_start.append(on_start)
         self.core.on_gradients_ready.append(on_gradients_ready)
 

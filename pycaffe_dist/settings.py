@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import chosen_engine, set_default_engine
-from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.layer import layer_types
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.rng import set_random_seed
@@ -70,27 +69,6 @@ def set_multiprocess(value: bool) -> None:
     SETTINGS.multiprocess = value
 
 
-def has_nccl() -> bool:
-    return False
-
-
-class NCCL:
-    """Caffe's GPU communicator, which scripts ask for after ``has_nccl()``."""
-
-    def __init__(self, solver: object, uid: bytes) -> None:
-        raise _no_nccl()
-
-    @staticmethod
-    def new_uid() -> bytes:
-        raise _no_nccl()
-
-
-def _no_nccl() -> MissingPartError:
-    return MissingPartError(
-        "NCCL is not used by this version, GPUs exchange through MPI; has_nccl() says so"
-    )
-
-
 def layer_type_list() -> list[str]:
     """Every known layer type, in alphabetical order."""
     return list(layer_types())
@@ -107,8 +85,6 @@ def log(text: str) -> None:
 
 
 __all__ = [
-    "NCCL",
-    "has_nccl",
     "init_log",
     "layer_type_list",
     "log",
