@@ -157,6 +157,7 @@ class Cluster(OneRank):
         self.way = way
         self.settings, self.communicator, self.plan = settings, communicator, plan
         self.recorder = recorder
+        recorder.device_times = way.times
         self.rank, self.size = communicator.rank, communicator.size
         self._exact = Port(communicator)
         self._action = Action.NONE

@@ -7,6 +7,7 @@ that the host never does, and the order on the two streams keeps memory from bei
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ from pycaffe_dist.parallel.factors import Factored
 from pycaffe_dist.parallel.parcel import Fabric, Parcel
 from pycaffe_dist.solver import Solver
 
+MOST_TIMED = 4096  # exchanges whose events are kept until somebody asks
+
 
 @dataclass(frozen=True)
 class DeviceFabric(Fabric):
@@ -29,6 +32,29 @@ class DeviceFabric(Fabric):
     nccl: Nccl
     wire: DeviceWire
     watch: DeviceWatch
+    times: DeviceTimes
+
+
+class DeviceTimes:
+    """Seconds that exchanges took, and that computing stood still for them.
+
+    Of those that nobody asks for in time, the oldest are left out.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: deque[Pending] = deque(maxlen=MOST_TIMED)
+        self._busy = self._exposed = 0.0
+
+    def add(self, pending: Pending) -> None:
+        self._under_way.append(pending)
+
+    def __call__(self) -> tuple[float, float]:
+        """Busy and exposed, of what is over by now."""
+        while self._under_way and (seconds := self._under_way[0].seconds()):
+            self._under_way.popleft()
+            self._busy += seconds[0]
+            self._exposed += seconds[1]
+        return self._busy, self._exposed
 
 
 class DeviceParcel(Parcel):
@@ -54,6 +80,7 @@ class DeviceParcel(Parcel):
         self.claim()
         self._pending: Pending = self.nccl.begin(self.exchange)
         self.fabric.watch.begun(f"{self.name} ({self.scheme})", self._pending)
+        self.fabric.times.add(self._pending)
         self.job = thread.note(self.name, self.scheme, self.sent)
 
     def claim(self) -> None:

@@ -23,6 +23,7 @@ from pycaffe_dist.parallel.device import (
     DeviceSfb,
     DeviceSfPush,
     DeviceSharded,
+    DeviceTimes,
 )
 from pycaffe_dist.parallel.device_watch import DeviceWatch
 from pycaffe_dist.parallel.device_wire import WIRES
@@ -48,17 +49,21 @@ class DeviceWay(Way):
         cls.scheme: cls for cls in (DeviceAllreduce, DeviceSharded, DeviceSfb, DeviceSfPush)
     }
     levels = False
+    times: DeviceTimes
 
     def __init__(self, nccl: Nccl, settings: ClusterSettings, watch: DeviceWatch) -> None:
         super().__init__(f"GPU ranks exchange by NCCL {library.version()}")
         self.nccl, self.watch = nccl, watch
         self.wire = WIRES[settings.wire](nccl, mean=not settings.sum_updates)
+        self.times = DeviceTimes()
 
     def links(self, communicator: Communicator) -> Links:
         return measure_devices(communicator, self.nccl)
 
     def fabric(self, plain: Fabric) -> DeviceFabric:
-        return DeviceFabric(**vars(plain), nccl=self.nccl, wire=self.wire, watch=self.watch)
+        return DeviceFabric(
+            **vars(plain), nccl=self.nccl, wire=self.wire, watch=self.watch, times=self.times
+        )
 
     def losses(self, loss: Loss) -> DeviceLosses | None:
         return DeviceLosses(self.nccl, loss) if isinstance(loss, Scalar) else None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,6 +100,10 @@ class Recorder:
     Args:
         rank: whose.
         keep: whether spans are kept for a trace.
+
+    Attributes:
+        device_times: busy and exposed so far, where exchanges run between devices; what the host
+            waits for is then no exposed communication.
     """
 
     def __init__(self, rank: int = 0, keep: bool = False, clock: Any = time.perf_counter) -> None:
@@ -107,6 +111,7 @@ class Recorder:
         self.clock = clock
         self._lock = threading.Lock()
         self._under_way = self._waits = 0
+        self.device_times: Callable[[], tuple[float, float]] | None = None
         self.zero()
 
     def zero(self) -> None:
@@ -117,6 +122,7 @@ class Recorder:
             self.traffic: dict[tuple[str, str], Traffic] = {}
             self._sums = Totals()
             self._start: float = self.clock()
+            self._before = self.device_times() if self.device_times else (0.0, 0.0)
             self._busy_since = self._waiting_since = self._start
 
     # -- what is noted -----------------------------------------------------------------------
@@ -180,6 +186,10 @@ class Recorder:
             s = self._sums
             busy = s.busy + (now - self._busy_since if self._under_way else 0.0)
             exposed = s.exposed + (now - self._waiting_since if self._waits else 0.0)
+            if self.device_times:
+                busy, exposed = (
+                    a - b for a, b in zip(self.device_times(), self._before, strict=True)
+                )
             return Totals(now - self._start, busy, exposed, s.sent, s.received)
 
     # -- a net's layers ------------------------------------------------------------------------

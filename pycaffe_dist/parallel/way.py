@@ -5,7 +5,7 @@ nccl.py has the other one, straight from device to device.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pycaffe_dist.engines.base import Loss
@@ -23,12 +23,14 @@ class Way:
         words: what the log says of it; nothing where no rank has a GPU.
         schemes: what carries gradients, by the names of the plan.
         levels: whether the ranks of a node add up first, and their leader speaks for them.
+        times: busy and exposed seconds, where it is not the host that sees them.
     """
 
     schemes: Mapping[str, type[Parcel]] = {
         cls.scheme: cls for cls in (Allreduce, Sharded, Sfb, SfPush)
     }
     levels = True
+    times: Callable[[], tuple[float, float]] | None = None
 
     def __init__(self, words: str = "") -> None:
         self.words = words

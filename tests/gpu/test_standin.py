@@ -66,6 +66,7 @@ TWINS = [
     "cuda.Device.use",
     "cuda.alloc_pinned_memory",
     "cuda.get_current_stream",
+    "cuda.get_elapsed_time",
     "cuda.runtime.getDeviceProperties",
     "cuda.runtime.setDevice",
     "RawModule",

@@ -28,7 +28,7 @@ from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.solo import SoloCommunicator
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing import cupy_standin
-from pycaffe_dist.testing.cupy_standin import runtime
+from pycaffe_dist.testing.cupy_standin import cuda, runtime
 from pycaffe_dist.testing.gpu import emulated
 from pycaffe_dist.testing.ranks import run_ranks
 
@@ -210,6 +210,21 @@ def test_losses_of_all_ranks_are_averaged_on_the_device() -> None:
         assert loss == pytest.approx(joint.last_loss, rel=1e-5)
         assert loss == pytest.approx(np.mean(losses))
         assert losses[0] != losses[1]
+
+
+def test_times_are_those_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "get_elapsed_time", lambda begin, end: 250.0)
+    case = Case("conv", "SGD", "", ClusterSettings(comm="allreduce"))
+
+    def work(solver: Solver, cluster: Cluster) -> tuple[float, float, int]:
+        solver.step(1)
+        cluster.recorder.zero()
+        solver.step(2)
+        totals = cluster.recorder.totals()
+        return totals.busy, totals.exposed, 2 * len(cluster.parcels)
+
+    for busy, exposed, exchanges in with_cluster(case, work):  # type: ignore[misc]
+        assert busy == exposed == 0.25 * exchanges
 
 
 def test_what_was_sent_is_counted() -> None:

@@ -57,20 +57,34 @@ def new_id() -> bytes:
 
 
 class Pending:
-    """Work on the communication stream, up to an event behind it."""
+    """Work on the communication stream, between two events."""
 
-    def __init__(self, engine: CupyEngine, ended: Any) -> None:
-        self._engine, self._ended = engine, ended
+    def __init__(self, engine: CupyEngine, begun: Any, ended: Any) -> None:
+        self._engine, self._begun, self._ended = engine, begun, ended
+        self._wait: tuple[Any, Any] | None = None  # events around the compute stream's wait
 
     def wait(self) -> None:
         """What the compute stream is given from now on comes after it."""
-        self._engine.home.compute.wait_event(self._ended)
+        compute = self._engine.home.compute
+        before = compute.record()
+        compute.wait_event(self._ended)
+        self._wait = before, compute.record()
 
     @property
     def done(self) -> bool:
         """Whether it is done by now; any thread may ask."""
         self._engine.enter()
         return bool(self._ended.done)
+
+    def seconds(self) -> tuple[float, float] | None:
+        """How long it took, and how long the compute stream stood still for it.
+
+        None as long as that is not known: nobody waits for an answer.
+        """
+        if self._wait is None or not self._wait[1].done:
+            return None
+        elapsed = self._engine.xp.cuda.get_elapsed_time
+        return elapsed(self._begun, self._ended) / 1e3, elapsed(*self._wait) / 1e3
 
 
 class Nccl:
@@ -103,9 +117,10 @@ class Nccl:
         self.engine.enter()
         self._ready.record(self.engine.home.compute)
         self.stream.wait_event(self._ready)
+        begun = self.stream.record()
         with self.stream:
             issue()
-        return Pending(self.engine, self.stream.record())
+        return Pending(self.engine, begun, self.stream.record())
 
     def numbers(self, number: Scalar) -> tuple[Any, Pending]:
         """The numbers of all ranks, in an array, there when the work is waited for."""

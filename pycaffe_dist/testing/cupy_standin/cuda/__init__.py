@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = [
     "Stream",
     "alloc_pinned_memory",
     "get_current_stream",
+    "get_elapsed_time",
     "is_available",
     "runtime",
 ]
@@ -34,6 +36,7 @@ class Event:
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
     ) -> None:
         self.clock: Clock | None = None  # None: not recorded
+        self.time = 0.0
 
     @property
     def done(self) -> bool:
@@ -49,6 +52,11 @@ class Event:
         COUNTS["synchronise"] += 1
         if self.clock is not None:
             HOST_CLOCK.learn(self.clock)
+
+
+def get_elapsed_time(start_event: Event, end_event: Event) -> float:
+    """Milliseconds; work is done at once here, when it is issued."""
+    return 1e3 * (end_event.time - start_event.time)
 
 
 class Stream:
@@ -92,6 +100,7 @@ class Stream:
     def record(self, event: Event | None = None) -> Event:
         event = event or Event()
         event.clock = Clock(self.clock)
+        event.time = time.perf_counter()
         return event
 
     def wait_event(self, event: Event) -> None:
