@@ -71,9 +71,7 @@ def with_cluster(
 
 # -- equality --------------------------------------------------------------------------------------
 
-CASES = [
-    c for c in equality_cases() if c.net != "lenet" and c.solver in ("SGD", "Adam", "Nesterov")
-]
+CASES = [case for case in equality_cases() if case.net != "lenet"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -13,7 +13,8 @@ from cases import Case, build, plan_for
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.base import NUMPY, Engine
-from pycaffe_dist.engines.cupy import backend
+from pycaffe_dist.engines.cupy import backend, updates
+from pycaffe_dist.engines.cupy import nccl as library
 from pycaffe_dist.engines.cupy.nccl import Nccl
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.cluster import distribute
@@ -68,6 +69,16 @@ def test_why_it_is_not_nccl_is_said() -> None:
     assert shared == HOSTS + "ranks 1 and 2 share the device 0000:02:00.0"
     assert "--staleness" in words(ClusterSettings(staleness=1), 0, 1)
     assert "--bandwidth" in words(ClusterSettings(bandwidth=1e9), 0, 1)
+
+
+def test_ranks_must_have_the_same_nccl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "version", lambda: f"2.{runtime.getDevice()}.0")
+    assert words(ClusterSettings(), 0, 1) == HOSTS + "rank 1 has NCCL 2.1.0, rank 0 has 2.0.0"
+
+
+def test_a_rule_without_a_kernel_is_left_to_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(updates.RULES, "SGD")
+    assert words(ClusterSettings(), 0, 1) == HOSTS + "rank 0 has no kernel for the rule SGD"
 
 
 def test_a_machine_without_nccl_says_what_would_bring_it(monkeypatch: pytest.MonkeyPatch) -> None:
