@@ -1,8 +1,5 @@
 """Who exchanges from device to device, who through the hosts' memory, and what is said of it."""
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import Case, build, plan_for
+from runs import ENDLESS, ENV, TRAIN, Run, processes, wait_for, write
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.base import NUMPY, Engine
@@ -161,92 +159,38 @@ def test_a_device_that_waits_too_long_is_noticed_and_all_others_are_named() -> N
 
 # -- from start to end -----------------------------------------------------------------------------
 
-NET = """
-layer { name: "data" type: "DummyData" top: "data" top: "label"
-        dummy_data_param { shape { dim: 4 dim: 3 dim: 6 dim: 6 } shape { dim: 4 }
-                           data_filler { type: "gaussian" }
-                           data_filler { type: "constant" value: 1 } } }
-layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
-        convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: "xavier" } } }
-layer { name: "ip" type: "InnerProduct" bottom: "conv" top: "ip"
-        inner_product_param { num_output: 2 weight_filler { type: "xavier" } } }
-layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
-"""
-SOLVER = """
-net: "net.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 8 display: 2 random_seed: 1
-snapshot_prefix: "run" momentum: 0.9 type: "Nesterov"
-"""
+EMULATED = ENV | {backend.VARIABLE: "emulated"}
 
 
-def run_pcd(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    variables = {backend.VARIABLE: "emulated", "PCD_ENGINE": "numpy", "PYTHONPATH": str(folder)}
-    return subprocess.run(
-        [sys.executable, "-m", "pycaffe_dist", "train", "-solver", "solver.prototxt", *args],
-        cwd=folder,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def pcd(folder: Path, *args: str) -> str:
-    done = run_pcd(folder, *args)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pytest.importorskip("mpi4py")
+    return tmp_path
 
 
 def losses(log: str) -> list[float]:
     return [float(line.split("loss = ")[1]) for line in log.splitlines() if ", loss =" in line]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    pytest.importorskip("mpi4py")
-    (tmp_path / "net.prototxt").write_text(NET)
-    (tmp_path / "solver.prototxt").write_text(SOLVER)
-    return tmp_path
-
-
 def test_processes_of_mpirun_train_alike_by_nccl_and_through_host_memory(folder: Path) -> None:
-    by_mpi = pcd(folder, "--ranks", "2", "--comm", "sharded")
+    write(folder, 15)
+    by_mpi = Run(folder, *TRAIN, "--ranks", "2", "--comm", "sharded").end(0, 120)
     assert "GPU ranks" not in by_mpi
-    assert len(losses(by_mpi)) == 5
-    by_nccl = pcd(folder, "-gpu", "0,1", "--comm", "sharded")
-    assert "GPU ranks exchange by NCCL 2.27.3" in by_nccl
-    np.testing.assert_allclose(losses(by_nccl), losses(by_mpi), rtol=1e-4)
-    on_one = pcd(folder, "-gpu", "0,0", "--comm", "sharded")
-    assert "through host memory: ranks 0 and 1 share the device" in on_one
-    np.testing.assert_allclose(losses(on_one), losses(by_mpi), rtol=1e-4)
-
-
-FAULT = """
-import os, signal
-import pycaffe_dist as caffe
-
-class Fault(caffe.Layer):
-    def setup(self, bottom, top):
-        self.count = 0
-    def reshape(self, bottom, top):
-        top[0].reshape(*bottom[0].shape)
-    def forward(self, bottom, top):
-        self.count += 1
-        rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", 0)))
-        if rank == 1 and self.count == 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-    def backward(self, top, propagate_down, bottom):
-        pass
-"""
-FAULTY = """
-layer { name: "fault" type: "Python" bottom: "ip" top: "ip"
-        python_param { module: "fault" layer: "Fault" } }
-"""
+    assert len(losses(by_mpi)) == 4
+    for devices, words in [
+        ("0,1", "by NCCL 2.27.3"),
+        ("0,0", "through host memory: ranks 0 and 1"),
+    ]:
+        run = Run(folder, *TRAIN, "-gpu", devices, "--comm", "sharded", env=EMULATED)
+        log = run.end(0, 120)
+        assert f"GPU ranks exchange {words}" in log
+        np.testing.assert_allclose(losses(log), losses(by_mpi), rtol=1e-4)
 
 
 def test_a_rank_that_is_killed_ends_the_others(folder: Path) -> None:
-    (folder / "fault.py").write_text(FAULT)
-    loss = 'layer { name: "loss"'
-    (folder / "net.prototxt").write_text(NET.replace(loss, FAULTY + loss))
-    done = run_pcd(folder, "-gpu", "0,1")
-    assert done.returncode != 0
-    assert "by NCCL" in done.stderr and "Optimization Done" not in done.stderr
+    write(folder, ENDLESS, 0, "if rank and self.count == 4: os.kill(os.getpid(), signal.SIGKILL)")
+    run = Run(folder, *TRAIN, "-gpu", "0,1", env=EMULATED)
+    assert wait_for(lambda: run.over, 60), run.tail
+    assert run.process.returncode != 0
+    assert "by NCCL" in run.log.read_text()
+    assert not processes(folder)
