@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from pycaffe_dist.errors import PcdError, PrototxtError
+from pycaffe_dist.parallel.failure import in_words
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.version import VERSION
 
@@ -86,6 +87,8 @@ def _run(args: list[str]) -> int:
         print(e, file=sys.stderr)
     except PcdError as e:
         print(f"pcd {verb}: {e}", file=sys.stderr)
+    except MemoryError as e:
+        print(f"pcd {verb}: {in_words(e)}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
     else:

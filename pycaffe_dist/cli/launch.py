@@ -35,6 +35,8 @@ def main(argv: list[str]) -> int:
         place = Place.of(args.ranks, args.hostfile)
         if asked != Place() and asked.ranks != place.ranks:
             raise NetError(f"launch asks for {place.ranks} ranks, train for {asked.ranks}")
+    if args.max_restarts < 0:
+        raise NetError(f"--max-restarts {args.max_restarts}: 0 or more")
     options = LaunchOptions(place, command[1:], args.max_restarts, seconds(args.heartbeat_timeout))
     return launch(options, listening(train.sigint_effect, train.sighup_effect))
 

@@ -67,25 +67,33 @@ def all_or_none(rank: int) -> Iterator[None]:
     crash_ends_job()
     try:
         yield
-    except PcdError as e:
-        time.sleep(SAME_WORDS if rank else 0)
-        print(f"pcd train: {rank_name(rank)}: {e}", file=sys.stderr)
-        end_job(FAILED)
     except SystemExit as e:  # argparse has said what is wrong
         end_job(e.code if isinstance(e.code, int) else FAILED)
     except KeyboardInterrupt:
         end_job(INTERRUPTED)
-    except MemoryError as e:
-        print(f"pcd train: {rank_name(rank)}: {out_of_memory(e)}", file=sys.stderr)
-        end_job(FAILED)
-    except BaseException:
-        print(f"{rank_name(rank)}:\n{traceback.format_exc()}", end="", file=sys.stderr)
+    except BaseException as e:
+        words = in_words(e)
+        time.sleep(SAME_WORDS if rank and isinstance(e, PcdError) else 0)
+        if words:
+            print(f"pcd train: {rank_name(rank)}: {words}", file=sys.stderr)
+        else:
+            print(f"{rank_name(rank)}:\n{traceback.format_exc()}", end="", file=sys.stderr)
         end_job(FAILED)
 
 
-def out_of_memory(error: MemoryError) -> str:
+def in_words(error: BaseException) -> str:
+    """What is wrong, if it is the world and not our code; an error of the code has a traceback."""
+    if isinstance(error, PcdError):
+        return str(error)
     what = f" ({error})" if str(error) else ""
-    return f"out of memory{what}. Try a smaller batch_size, or fewer ranks on this host."
+    if isinstance(error, MemoryError):
+        return f"out of memory{what}. Try a smaller batch_size, or fewer ranks on this host."
+    if type(error).__module__.startswith("mpi4py"):
+        return (
+            f"MPI cannot go on{what}. A host or a link may be gone, or hosts do not reach each "
+            "other: a firewall, or an interface that not all of them have"
+        )
+    return ""
 
 
 def crash_ends_job() -> None:

@@ -22,7 +22,7 @@ from pycaffe_dist.parallel.mpirun import PASSED_ON, Mpirun, environment, find_mp
 
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
-LEAVE_SECONDS = 10.0  # between a polite and an impolite end
+LEAVE_SECONDS = 5.0  # between a polite and an impolite end
 # Become a program that is asked to end when its launcher is gone, which may be so already.
 LEASH = """
 import ctypes, os, sys
@@ -98,8 +98,9 @@ class Job:
         env = self.env | {JOB: self.name, lifeline.VARIABLE: "1"}
         if self.mpirun is None:
             return env
-        if not self.hosts:
-            env |= {"TMPDIR": self._folder, "OMPI_MCA_btl_sm_backing_directory": self._folder}
+        env["TMPDIR"] = self._folder
+        if not self.hosts:  # others have no such folder, and this setting goes to them too
+            env["OMPI_MCA_btl_sm_backing_directory"] = self._folder
         return environment(self.hosts[0].slots if self.hosts else self.ranks, env)
 
     # -- its words ---------------------------------------------------------------------------

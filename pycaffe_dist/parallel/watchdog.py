@@ -135,8 +135,8 @@ def blame(reports: Iterable[str]) -> str:
     names = {int(rank): name for stall in stalls for rank, name in stall.awaited.items()}
     silent = [names[rank] for rank in sorted(names) if rank not in waiting]
     longest = max(stalls, key=lambda stall: stall.seconds)
+    who = f"{' and '.join(silent)} did not answer" if silent else "no rank heard of another"
     return (
-        f"{' and '.join(silent) or 'every rank'} did not answer for {longest.seconds:.0f} s, in "
-        f"the exchange of {longest.what}: stopped, hanging, or cut off from the network. Ranks "
-        "that are only slow may need a longer --stall-timeout"
+        f"{who} for {longest.seconds:.0f} s, in the exchange of {longest.what}: stopped, hanging, "
+        "or cut off from the network. Ranks that are only slow may need a longer --stall-timeout"
     )

@@ -9,8 +9,8 @@ notes what it does in ``faults.jsonl`` of the folder before it does it.
 
     kind    kill, segv, stop[=SECONDS], signal=NUMBER, exit[=CODE], raise, memory, hang, nan,
             nan-gradient, diverge, link-down[=SECONDS], slow-link=RATE
-    who     the number of a rank, or all; mpirun (or a node's daemon: who started the last rank),
-            supervisor (who started mpirun): what a signal can do is done to them
+    who     the number of a rank, or all; mpirun (which started rank 0), daemon (which started the
+            last rank on its node), supervisor (which started mpirun): what a signal can do to them
     step    an iteration from which on it may happen; * for any
     phase   when: see ``PHASES``; or so many seconds after the start of Python, as 2.5s
 """
@@ -83,13 +83,13 @@ class Fault:
 
     def due(self, phase: str, iteration: int) -> bool:
         rank, ranks = rank_and_size()
-        actor = {"all": rank, "mpirun": ranks - 1, "supervisor": 0}.get(self.who)
+        actor = {"all": rank, "mpirun": 0, "supervisor": 0, "daemon": ranks - 1}.get(self.who)
         mine = rank == (int(self.who) if actor is None else actor)
         return mine and phase == self.phase and iteration >= (self.step or 0)
 
     def target(self) -> int:
         """The process that a signal goes to."""
-        if self.who == "mpirun":
+        if self.who in ("mpirun", "daemon"):
             return os.getppid()
         return _parent(os.getppid()) if self.who == "supervisor" else os.getpid()
 

@@ -63,11 +63,9 @@ class LossGuard:
         self.solver.ranks.discard_update()
         text = self._what_is_wrong()
         if self.on_nan == "snapshot":
-            try:
-                self.solver.snapshot()
-                text += f"; the weights before this update are in {self.solver.snapshot_stem()}"
-            except TrainingError:
-                text += "; there is no snapshot: this update is in the weights already"
+            self.solver.subscribers.remove(self._before_snapshot)  # it is asked for as it is
+            self.solver.snapshot()
+            text += f"; the weights are in {self.solver.snapshot_stem()}"
         raise TrainingError(f"{text}. {REMEDY}")
 
     def _what_is_wrong(self) -> str:

@@ -25,9 +25,11 @@ from pycaffe_dist.tools.signals import INTERRUPTED, Signals
 
 POLL_SECONDS = 0.05
 RESTART_SECONDS = 1.0  # for ports and locks of the dead to be free again
+LONGEST_PAUSE = 60.0  # between attempts that do not even begin: a host may be coming back
 START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
 MOST_ON_A_CORE = 32
 FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
+LOST_SECONDS = 5.0  # and after a rank has failed: mpirun waits for hosts that are cut off
 
 logger = logging.getLogger(__name__)
 
@@ -97,12 +99,13 @@ def launch(options: LaunchOptions, signals: Signals) -> int:
     log_to_stderr()
     options.place.warn()
     states: list[str] = []
-    began = False
+    began, in_vain = False, 0
     with signals:
         for attempt in range(options.max_restarts + 1):
             why, job = _attempt(options, states, signals)
             states += job.snapshots
             began |= job.iteration is not None
+            in_vain = in_vain + 1 if job.iteration is None else 0
             if job.end is not None or signals.received:
                 return _code(job, signals)
             if not began and job.failed and not job.stalls:
@@ -113,7 +116,7 @@ def launch(options: LaunchOptions, signals: Signals) -> int:
             if signals.received:  # nobody reads what we say, for one
                 return _code(job, signals)
             if left:
-                time.sleep(RESTART_SECONDS)
+                time.sleep(min(LONGEST_PAUSE, RESTART_SECONDS * 2**in_vain))
         logger.error("Given up after %d restarts; the last failure: %s", options.max_restarts, why)
         return job.code
 
@@ -142,10 +145,10 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
         if wish is not Action.NONE:
             job.ask(stop=wish is Action.STOP)
         now = time.monotonic()
-        if job.end is not None:
+        if job.end is not None or job.failed is not None:
             over = over or now
-            if now - over > FAREWELL_SECONDS:
-                logger.warning("The job is through, but its processes stay: they are killed")
+            if now - over > (LOST_SECONDS if job.end is None else FAREWELL_SECONDS):
+                logger.warning("The job is over, but its processes stay: they are killed")
                 job.kill()
         elif heartbeat_timeout and now - job.heard_at > _patience(job, heartbeat_timeout):
             job.kill()
@@ -172,7 +175,9 @@ def _patience(job: Job, heartbeat_timeout: float) -> float:
 
 def _where(job: Job) -> str:
     if job.iteration is None:
-        return "before its first iteration"
+        names = ", ".join(host.name for host in job.hosts)
+        ask = f". Does ssh get to {names} without a password, and is pcd there?" if names else ""
+        return "before its first iteration" + (ask if job.failed is None else "")
     return f"after iteration {job.iteration}"
 
 

@@ -35,7 +35,13 @@ from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
-from pycaffe_dist.tools.train_reports import account, describe_cluster, logging_of, subscribers
+from pycaffe_dist.tools.train_reports import (
+    account,
+    check_account,
+    describe_cluster,
+    logging_of,
+    subscribers,
+)
 
 
 @dataclass
@@ -91,6 +97,8 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         set_threads(options.threads)
         if options.deterministic:
             engine.fix_choices()
+        if first:
+            check_account(options.cluster)
         if options.run_dir and first:
             _describe_run(options, param)
         prefetch.set_threads(options.data_threads)

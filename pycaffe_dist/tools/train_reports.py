@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.events import Displayed, Event, Subscriber
 from pycaffe_dist.parallel.failure import rank_name
 from pycaffe_dist.parallel.lifeline import Lifeline
@@ -27,6 +28,7 @@ from pycaffe_dist.tools.plan import plan_table
 
 if TYPE_CHECKING:
     from pycaffe_dist.parallel.cluster import Cluster
+    from pycaffe_dist.parallel.settings import ClusterSettings
     from pycaffe_dist.tools.train import TrainOptions
 
 logger = logging.getLogger(__name__)
@@ -153,6 +155,14 @@ def batch_size(solver: Solver) -> int:
 def effective_batch(solver: Solver) -> int:
     """Images of an iteration, all ranks together."""
     return batch_size(solver) * solver.param.iter_size * solver.ranks.size
+
+
+def check_account(cluster: ClusterSettings) -> None:
+    """Find out before the run, and not after it, that its account cannot be written."""
+    for path in filter(None, (cluster.trace, cluster.stats_path)):
+        folder = Path(path).absolute().parent
+        if not os.access(folder, os.W_OK):
+            raise FileError(f"{path}: the folder {folder} is missing or may not be written to")
 
 
 def account(options: TrainOptions, solver: Solver, reports: list[dict[str, Any]]) -> None:

@@ -32,6 +32,10 @@ SENT = "/sys/class/net/eth0/statistics/tx_bytes"  # as seen on a node
 FILES = Path("/etc/netns")  # what `ip netns exec` lays over /etc, by namespace
 # Open MPI over the shaped interface and nothing else, as over Ethernet.
 OPEN_MPI = {"pml": "ob1", "btl": "tcp,self,sm", "btl_tcp_if_include": "eth0"}
+PRTE = {
+    "plm_ssh_agent": f"{sys.executable} {Path(__file__).resolve()}",
+    "prte_if_include": "eth0",
+}
 SSH_WITH_VALUE = ("-o", "-p", "-l", "-i", "-F")
 ENTER = 'hostname "$1" && shift && exec "$@"'
 
@@ -135,14 +139,19 @@ class Lab:
         each = -(-ranks // len(self.nodes))
         command = [mpirun, "-n", str(ranks), "--bind-to", "none"]
         command += ["--host", ",".join(f"{node}:{each}" for node in self.nodes)]
-        command += ["--prtemca", "plm_ssh_agent", f"{sys.executable} {Path(__file__).resolve()}"]
-        command += ["--prtemca", "prte_if_include", "eth0"]
-        for name, value in OPEN_MPI.items():
-            command += ["--mca", name, value]
+        for kind, settings in (("--prtemca", PRTE), ("--mca", OPEN_MPI)):
+            for name, value in settings.items():
+                command += [kind, name, value]
         for name, value in env.items():
             if os.environ.get(name) != value:
                 command += ["-x", name]
         return [*command, *program]
+
+    @staticmethod
+    def variables() -> dict[str, str]:
+        """The same settings for an mpirun that another program starts."""
+        prte = {f"PRTE_MCA_{name}": value for name, value in PRTE.items()}
+        return prte | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()}
 
 
 def inside(node: str, command: Sequence[str]) -> list[str]:

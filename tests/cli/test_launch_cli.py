@@ -63,6 +63,7 @@ def test_hosts(launched, tmp_path):
         (["--", "test", "-model", "m"], 1, "what can be launched is train"),
         (["--ranks", "0", "--", "train", "-solver", "s"], 1, "there is at least one"),
         (["--ranks", "2", "--", "train", "-solver", "s", "--ranks", "3"], 1, "train for 3"),
+        (["--max-restarts", "-1", "--", "train", "-solver", "s"], 1, "0 or more"),
         (["--ranks", "99999", "--", "train", "-solver", "s"], 1, "at most"),
         (["--heartbeat-timeout", "soon", "--", "train", "-solver", "s"], 1, "is not a time"),
     ],

@@ -169,6 +169,7 @@ def test_fine_tuning_and_its_refusals(folder):
         (("base_lr", "base_lr"), ["-gpu", "0"], "a GPU was asked for"),
         (("base_lr", "base_lr"), ["--set", "base_l=1"], 'did you mean "base_lr"'),
         (("base_lr", "base_lr"), ["-snapshot", "none.solverstate"], "none.solverstate"),
+        (("base_lr", "base_lr"), ["--stats_path", "no/s.yaml"], "is missing or may not be written"),
         (("value: 1", "value: 1"), ["--set-net", "ipp.num_output=4"], 'no layer "ipp"'),
     ],
 )

@@ -41,6 +41,12 @@ def test_whom_everybody_waits_for_and_who_says_nothing_is_to_blame():
     assert "--stall-timeout" in text
 
 
+def test_ranks_that_all_wait_are_cut_off_from_each_other():
+    stalls = [Stall(0, {1: "rank 1"}, "x", 9.0), Stall(1, {0: "rank 0"}, "x", 9.0)]
+    text = blame([json.dumps(asdict(stall)) for stall in stalls])
+    assert text.startswith("no rank heard of another for 9 s, in the exchange of x")
+
+
 def test_waits_that_end_or_move_on_are_no_stalls():
     said = []
     with Watchdog(0.4, ["a", "b"], said.append) as watchdog:

@@ -1,0 +1,28 @@
+import pytest
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.parallel.failure import in_words
+
+
+class OfMpi(Exception):
+    pass
+
+
+OfMpi.__module__ = "mpi4py.MPI"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (NetError("no net"), "no net"),
+        (MemoryError(), "out of memory. Try a smaller batch_size"),
+        (MemoryError("1 GiB"), "out of memory (1 GiB). Try"),
+        (OfMpi("MPI_ERR_INTERN"), "MPI cannot go on (MPI_ERR_INTERN). A host or a link"),
+    ],
+)
+def test_what_is_wrong_with_the_world_is_said_in_words(error, words):
+    assert in_words(error).startswith(words)
+
+
+def test_an_error_of_the_code_keeps_its_traceback():
+    assert in_words(ZeroDivisionError("x")) == ""
