@@ -144,6 +144,11 @@ def equality_cases() -> list[Case]:
     return cases
 
 
+def small_cases() -> list[Case]:
+    """Those whose nets are small enough for an emulated device."""
+    return [case for case in equality_cases() if case.net != "lenet"]
+
+
 def image_of(net: str) -> tuple[int, ...]:
     return IMAGES.get(net, (2, 6, 6))
 

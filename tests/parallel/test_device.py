@@ -11,10 +11,10 @@ from cases import (
     Case,
     build,
     distance,
-    equality_cases,
     identical,
     plan_for,
     reference,
+    small_cases,
     trained,
     weights,
 )
@@ -71,10 +71,8 @@ def with_cluster(
 
 # -- equality --------------------------------------------------------------------------------------
 
-CASES = [case for case in equality_cases() if case.net != "lenet"]
 
-
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", small_cases(), ids=str)
 def test_devices_step_as_one_rank_with_the_joint_batch(case: Case) -> None:
     everybody = run_ranks(2, lambda communicator: stepped(case, communicator))
     assert identical(everybody)

@@ -1,12 +1,12 @@
 """Who exchanges from device to device, who through the hosts' memory, and what is said of it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import Case, build, plan_for
+from cases import Case, build, plan_for, small_cases
 from runs import ENDLESS, ENV, TRAIN, Run, processes, wait_for, write
 
 from pycaffe_dist.engines import create
@@ -185,6 +185,15 @@ def test_processes_of_mpirun_train_alike_by_nccl_and_through_host_memory(folder:
         log = run.end(0, 120)
         assert f"GPU ranks exchange {words}" in log
         np.testing.assert_allclose(losses(log), losses(by_mpi), rtol=1e-4)
+
+
+def test_processes_of_mpirun_step_as_one_with_the_joint_batch(
+    mpirun: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(backend.VARIABLE, "emulated")
+    lines = mpirun(2, "equality_ranks.py", "2", "cupy").splitlines()
+    assert len(lines) == len([case for case in small_cases() if case.solver == "Adam"]) > 4
+    assert not [line for line in lines if float(line.split()[0]) > 1e-5 or "True" not in line]
 
 
 def test_a_rank_that_is_killed_ends_the_others(folder: Path) -> None:
