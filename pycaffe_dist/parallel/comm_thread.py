@@ -30,6 +30,7 @@ from pycaffe_dist.threads import flush_denormals
 T = TypeVar("T")
 MOST_UNDER_WAY = 4
 AHEAD = 5  # by how much this thread goes before the one that computes, as nice(1) counts
+UNHURRIED = 2e-3  # seconds of sleep while there is only what goes on beside, and nobody waits
 SWITCH_SECONDS = 0.5e-3  # after which a thread in Python code lets the other one in
 
 
@@ -65,6 +66,7 @@ class CommThread:
         self._waiting: deque[Job[Any]] = deque()
         self._urgent: list[Job[Any]] = []
         self._background: list[Steps[Any]] = []
+        self._awaited = False  # whether the main thread waits for what goes on beside
         self._error: BaseException | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="communication", daemon=True)
@@ -135,10 +137,12 @@ class CommThread:
             return
         if self._watchdog is not None:
             self._watchdog.waiting(name, missing)
+        self._awaited = True
         with self.recorder.waiting(name), self._changed:
             while not condition():
                 self._raise()
                 self._changed.wait()
+        self._awaited = False
         if self._watchdog is not None:
             self._watchdog.done()
 
@@ -195,7 +199,8 @@ class CommThread:
                 pause = SHORTEST_SLEEP
             elif under_way or self._background:
                 time.sleep(pause)
-                pause = min(pause * 1.5, LONGEST_SLEEP)
+                most = LONGEST_SLEEP if under_way or self._awaited else UNHURRIED
+                pause = min(pause * 1.5, most)
 
     def _step(self, job: Job[Any]) -> bool:
         """Let an exchange take a step; whether it moved."""
