@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from pycaffe_dist.parallel.communicator import (
@@ -30,7 +30,7 @@ from pycaffe_dist.threads import flush_denormals
 T = TypeVar("T")
 MOST_UNDER_WAY = 4
 AHEAD = 5  # by how much this thread goes before the one that computes, as nice(1) counts
-UNHURRIED = 2e-3  # seconds of sleep while there is only what goes on beside, and nobody waits
+UNHURRIED = 1e-3  # seconds of sleep, at most, while the main thread does not wait
 SWITCH_SECONDS = 0.5e-3  # after which a thread in Python code lets the other one in
 
 
@@ -66,7 +66,7 @@ class CommThread:
         self._waiting: deque[Job[Any]] = deque()
         self._urgent: list[Job[Any]] = []
         self._background: list[Steps[Any]] = []
-        self._awaited = False  # whether the main thread waits for what goes on beside
+        self._awaited = False  # whether the main thread waits
         self._error: BaseException | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="communication", daemon=True)
@@ -119,7 +119,7 @@ class CommThread:
         while not job.done:
             if meanwhile():
                 continue
-            with self.recorder.waiting(job.name), self._changed:
+            with self._waiting_for(job.name):
                 if not job.done:
                     self._raise()
                     self._changed.wait()
@@ -137,14 +137,22 @@ class CommThread:
             return
         if self._watchdog is not None:
             self._watchdog.waiting(name, missing)
-        self._awaited = True
-        with self.recorder.waiting(name), self._changed:
+        with self._waiting_for(name):
             while not condition():
                 self._raise()
                 self._changed.wait()
-        self._awaited = False
         if self._watchdog is not None:
             self._watchdog.done()
+
+    @contextmanager
+    def _waiting_for(self, name: str) -> Iterator[None]:
+        """What the main thread does is waiting, as long as it lasts."""
+        self._awaited = True
+        try:
+            with self.recorder.waiting(name), self._changed:
+                yield
+        finally:
+            self._awaited = False
 
     def nudge(self) -> None:
         """Something has changed that a background job or a waiter looks at."""
@@ -199,8 +207,7 @@ class CommThread:
                 pause = SHORTEST_SLEEP
             elif under_way or self._background:
                 time.sleep(pause)
-                most = LONGEST_SLEEP if under_way or self._awaited else UNHURRIED
-                pause = min(pause * 1.5, most)
+                pause = min(pause * 1.5, LONGEST_SLEEP if self._awaited else UNHURRIED)
 
     def _step(self, job: Job[Any]) -> bool:
         """Let an exchange take a step; whether it moved."""

@@ -216,7 +216,8 @@ def test_a_budget_of_bandwidth_slows_a_synchronous_run_and_changes_nothing_else(
     everybody = run_ranks(hosts, work)
     assert distance(everybody[0][0], reference(case, 3, 6)) < 1e-5
     for _, seconds, sent in everybody:
-        assert sent <= budget * (seconds + 0.1)
+        # Besides: a burst, one send that leaves a debt, and losses, which have no budget.
+        assert sent <= budget * seconds + 3000
     # The second rank of a node leaves speaking to its leader, but for losses.
     assert everybody[1][2] < 2000 < everybody[0][2]
 
