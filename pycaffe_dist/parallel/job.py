@@ -18,7 +18,7 @@ from types import TracebackType
 
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host
-from pycaffe_dist.parallel.mpirun import PASSED_ON, Mpirun, environment, find_mpirun
+from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun, passed_on
 
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
@@ -91,8 +91,8 @@ class Job:
         if self.hosts:
             hostfile = os.path.join(self._folder, "hosts")
             Path(hostfile).write_text(self.mpirun.hosts(self.hosts))
-        passed_on = [n for n in self._environment() if n in PASSED_ON or n.startswith("PCD_")]
-        return self.mpirun.command(self.ranks, self.program, hostfile, passed_on)
+        variables = passed_on(self._environment())
+        return self.mpirun.command(self.ranks, self.program, hostfile, variables)
 
     def _environment(self) -> dict[str, str]:
         env = self.env | {JOB: self.name, lifeline.VARIABLE: "1"}

@@ -26,6 +26,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 ROOT = ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM")
 # What a rank on another host needs to know; there Open MPI passes on only what it is told to.
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", *THREADS)
+KINDS_PASSED_ON = ("PCD_", "NCCL_", "CUPY_")  # the first letters of others
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class Mpirun:
         """The text of a hostfile in its own form."""
         form = "{} slots={}\n" if self.kind == OPEN_MPI else "{}:{}\n"
         return "".join(form.format(host.name, host.slots) for host in hosts)
+
+
+def passed_on(env: Mapping[str, str]) -> list[str]:
+    """The variables that ranks on other hosts get as they are here."""
+    return [name for name in env if name in PASSED_ON or name.startswith(KINDS_PASSED_ON)]
 
 
 def environment(ranks_here: int, base: Mapping[str, str]) -> dict[str, str]:

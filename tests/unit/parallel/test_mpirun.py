@@ -6,7 +6,14 @@ import pytest
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.parallel import mpirun
 from pycaffe_dist.parallel.hostfile import Host
-from pycaffe_dist.parallel.mpirun import HYDRA, OPEN_MPI, Mpirun, environment, find_mpirun
+from pycaffe_dist.parallel.mpirun import (
+    HYDRA,
+    OPEN_MPI,
+    Mpirun,
+    environment,
+    find_mpirun,
+    passed_on,
+)
 
 
 def program(path, says):
@@ -43,6 +50,11 @@ def test_without_mpi4py_the_command_that_brings_it(monkeypatch):
     monkeypatch.setattr(mpirun, "PROBE", ["/bin/sh", "-c", "echo no module mpi4py >&2; exit 1"])
     with pytest.raises(MissingPartError, match=r"no module mpi4py.*pip install"):
         find_mpirun()
+
+
+def test_what_ranks_on_other_hosts_need_is_passed_on():
+    env = {"PATH": "/bin", "PCD_JOB": "1", "NCCL_SOCKET_IFNAME": "eth1", "SECRET": "x"}
+    assert passed_on(env) == ["PATH", "PCD_JOB", "NCCL_SOCKET_IFNAME"]
 
 
 def test_commands():
