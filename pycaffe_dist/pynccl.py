@@ -47,9 +47,7 @@ class NCCL:
         self._solver = solver.core
         engine = self._solver.context.engine
         if not isinstance(engine, CupyEngine):
-            raise PcdError(
-                "caffe.NCCL is for solvers on GPUs: call set_mode_gpu first"
-            )
+            raise PcdError("caffe.NCCL is for solvers on GPUs: call set_mode_gpu first")
         self._home = engine.home
         self._nccl = Nccl(engine, SETTINGS.rank, SETTINGS.ranks, uid)
         self._complete: dict[int, list[int]] = {}  # parameters by the layer that is last to add
