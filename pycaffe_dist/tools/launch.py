@@ -29,7 +29,7 @@ LONGEST_PAUSE = 60.0  # between attempts that do not even begin: a host may be c
 START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
 MOST_ON_A_CORE = 32
 FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
-LOST_SECONDS = 5.0  # and after a rank has failed: mpirun waits for hosts that are cut off
+LOST_SECONDS = 3.0  # and after a rank has failed: mpirun waits for hosts that are cut off
 
 logger = logging.getLogger(__name__)
 
