@@ -26,6 +26,7 @@ from pycaffe_dist.version import VERSION
 OWN_OF_SOLVER = ("snapshot_prefix", "device_id", "solver_mode", "net", "train_net", "test_net")
 OWN_OF_SETTINGS = ("trace", "stats_path", "net_outputs")
 MOST_SHOWN = 8
+MOST_TEXT = 80  # of a setting's value; longer ones are compared and not shown
 SAME_START = "All ranks need the same files, data shapes, options, engines and versions."
 SAME_WEIGHTS = (
     "All ranks should have the same weights, to the bit: a processor or its memory may be faulty, "
@@ -43,7 +44,6 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
     param.CopyFrom(solver.param)
     for field in OWN_OF_SOLVER:
         param.ClearField(field)
-    options = {k: v for k, v in vars(settings).items() if k not in OWN_OF_SETTINGS}
     found: dict[str, Any] = {
         "the version of pycaffe_dist": VERSION,
         "the code of pycaffe_dist": _code(),
@@ -52,12 +52,16 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
         "the BLAS of NumPy": _blas(),
         "the kind of machine": platform.machine(),
         "the engine": solver.context.engine.name,
-        "the solver's settings": _crc(format_text(param)),
-        "the options of the cluster": str(options),
         "the plan": _crc(str(plan)),
         "the iteration": solver.iter,
         "the layers of the net": len(solver.net.layers),
     }
+    for setting, value in param.ListFields():
+        text = str(np.float32(value) if isinstance(value, float) else value)
+        found[f"{setting.name} of the solver"] = text if len(text) < MOST_TEXT else _crc(text)
+    for option, value in vars(settings).items():
+        if option not in OWN_OF_SETTINGS:
+            found[f"--{option.replace('_', '-')}"] = str(value)
     for layer in solver.net.layers:
         shapes = [blob.shape for blob in layer.blobs]
         found[f'layer "{layer.name}"'] = _crc(f"{format_text(layer.layer_param)}{shapes}")

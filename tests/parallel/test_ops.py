@@ -160,7 +160,8 @@ def test_ranks_that_were_told_different_things_do_not_begin(folder, monkeypatch)
     run = Run(folder, command=command, env=environment(2, ENV))
     assert wait_for(lambda: run.over, 40)
     assert run.process.returncode != 0
-    assert "differs from rank 0 in the solver's settings" in run.log.read_text()
+    words = "differs from rank 0 in base_lr of the solver: 0.5, rank 0 has 0.01"
+    assert words in run.log.read_text()
     assert states(folder) == []
 
 

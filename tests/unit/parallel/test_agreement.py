@@ -77,8 +77,8 @@ def test_what_is_compared_before_the_first_step(solver, monkeypatch):
     assert {name for name in after if after[name] != before[name]} == {
         "the code of pycaffe_dist",
         "the BLAS of NumPy",
-        "the solver's settings",
-        "the options of the cluster",
+        "base_lr of the solver",
+        "--staleness",
         'layer "ip"',
     }
 
