@@ -145,7 +145,7 @@ class DeviceAllreduce(DeviceParcel):
         width = self.dtype.itemsize
         if self.updates or not self.wire.exact:
             self.packed = self.wire.room(ranks * self.shard, self.dtype)
-            self.total, self.result = self.room(self.shard), self.room(self.shard)
+            self.total = self.room(self.shard)
             width = self.packed.itemsize
         self.sent = 2 * (ranks - 1) * self.shard * width
 
@@ -184,6 +184,12 @@ class DeviceSharded(DeviceAllreduce):
 
     scheme = "sharded"
     updates = True
+
+    def __init__(
+        self, fabric: DeviceFabric, solver: Solver, params: Sequence[int], layer: int, number: int
+    ) -> None:
+        super().__init__(fabric, solver, params, layer, number)
+        self.result = self.room(self.shard)
 
     def held_by(self, rank: int) -> tuple[int, int]:
         begin, end = rank * self.shard, (rank + 1) * self.shard

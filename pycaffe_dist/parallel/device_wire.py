@@ -46,13 +46,10 @@ class _Half(DeviceWire):
     def __init__(self, nccl: Nccl, mean: bool) -> None:
         super().__init__(nccl, mean)
         self._scale = 1 / nccl.size if mean else 1.0
-        self._theirs = self.engine.home.empty(0, np.dtype(np.uint16))
+        self._theirs: Any = None  # what comes of others, in one exchange after the other
 
     def room(self, count: int, dtype: np.dtype[Any]) -> Any:
-        room = super().room(count, np.dtype(np.uint16))
-        if self._theirs.size < count:
-            self._theirs = super().room(count, np.dtype(np.uint16))
-        return room
+        return super().room(count, np.dtype(np.uint16))
 
     def pack(self, values: Any, packed: Any) -> None:
         self.engine.launch(self.cast, values.dtype, values.size, values, packed)
@@ -61,6 +58,8 @@ class _Half(DeviceWire):
         self._add(1, 1.0, packed, values)
 
     def add_up(self, packed: Any, total: Any) -> None:
+        if self._theirs is None or self._theirs.size < packed.size:
+            self._theirs = self.room(packed.size, packed.dtype)
         theirs = self._theirs[: packed.size]
         self.nccl.all_to_all(packed, theirs)
         self._add(self.nccl.size, self._scale, theirs, total)

@@ -33,6 +33,9 @@ def test_every_name_is_in_cupy(cupy):
         assert hasattr(cupy.cuda, name), name
     for name in public(runtime) - {"DEVICES", "threading", "Any", "annotations"}:
         assert hasattr(cupy.cuda.runtime, name), name
+    for ours, theirs in ((cuda.Device, cupy.cuda.Device), (cuda.Event, cupy.cuda.Event)):
+        for name in public(ours):
+            assert hasattr(theirs, name), name
     assert hasattr(cupy.lib.stride_tricks, "as_strided")
 
 
