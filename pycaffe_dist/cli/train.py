@@ -57,11 +57,10 @@ def _as_rank(argv: list[str]) -> int:
         args = parse(argv)
         options = _options(args, argv)
         log_to_stderr()
-        with (
-            Watchdog(min(CONNECT_SECONDS, options.cluster.stall_timeout)) as watchdog,
-            watchdog.during("the start of MPI", [r for r in range(ranks) if r != rank]),
-        ):
+        with Watchdog(min(CONNECT_SECONDS, 5 * options.cluster.stall_timeout)) as watchdog:
+            watchdog.waiting("the start of MPI", [r for r in range(ranks) if r != rank])
             communicator = connect()
+            watchdog.done()
         if communicator.size != ranks:
             raise MissingPartError(
                 f"mpirun started {ranks} ranks, but the MPI library of mpi4py knows of "

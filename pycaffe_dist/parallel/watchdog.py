@@ -22,6 +22,7 @@ from pycaffe_dist.parallel.failure import STALLED, end_job
 from pycaffe_dist.parallel.launcher import rank_and_size
 
 logger = logging.getLogger(__name__)
+BEGIN_SECONDS = 60.0  # that ranks may be apart while they build their nets, at least
 HEAR_OTHERS = 2.5  # seconds for the other ranks to say the same
 
 
@@ -57,7 +58,7 @@ class Watchdog:
         self.timeout, self.hosts = timeout, list(hosts)
         self._bark = bark or _end
         self._lock = threading.Lock()
-        self._what, self._since = "", 0.0
+        self._what, self._since, self._patience = "", 0.0, timeout
         self._ranks: Callable[[], Sequence[int]] | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -70,7 +71,7 @@ class Watchdog:
             ranks: who is missing; as a function if that changes while we wait.
         """
         with self._lock:
-            self._what, self._since = what, time.monotonic()
+            self._what, self._since, self._patience = what, time.monotonic(), self.timeout
             self._ranks = ranks if callable(ranks) else lambda: ranks
 
     def done(self) -> None:
@@ -80,10 +81,11 @@ class Watchdog:
 
     @contextmanager
     def during(
-        self, what: str, ranks: Sequence[int] | Callable[[], Sequence[int]]
+        self, what: str, ranks: Callable[[], Sequence[int]], least: float = BEGIN_SECONDS
     ) -> Iterator[None]:
-        """A wait that takes as long as the block."""
+        """A wait that takes as long as the block, which may compute too: ``least`` is granted."""
         self.waiting(what, ranks)
+        self._patience = max(self.timeout, least)
         yield
         self.done()
 
@@ -91,7 +93,7 @@ class Watchdog:
         """The wait, if it has taken too long."""
         with self._lock:
             seconds = time.monotonic() - self._since
-            if self._ranks is None or not self.timeout or seconds < self.timeout:
+            if self._ranks is None or not self.timeout or seconds < self._patience:
                 return None
             names = {rank: self._name(rank) for rank in self._ranks()}
             return Stall(rank_and_size()[0], names, self._what, seconds)
@@ -128,12 +130,14 @@ def _end(stall: Stall) -> None:
     end_job(STALLED)
 
 
-def blame(reports: Iterable[str]) -> str:
-    """Who is to blame, from what the ranks have told."""
+def blame(reports: Iterable[str], ranks: int) -> str:
+    """Who of all ranks is to blame, from what they have told."""
     stalls = [Stall(**json.loads(report)) for report in reports]
     waiting = {stall.rank for stall in stalls}
     names = {int(rank): name for stall in stalls for rank, name in stall.awaited.items()}
     silent = [names[rank] for rank in sorted(names) if rank not in waiting]
+    # Those that wait for one to take what they send expect nothing of anybody.
+    silent = silent or [f"rank {rank}" for rank in range(ranks) if rank not in waiting]
     longest = max(stalls, key=lambda stall: stall.seconds)
     who = f"{' and '.join(silent)} did not answer" if silent else "no rank heard of another"
     return (

@@ -154,7 +154,7 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
             job.kill()
             return f"no sign of life for {now - job.heard_at:.0f} s {_where(job)}"
         time.sleep(POLL_SECONDS)
-    return blame(job.stalls) if job.stalls else f"{_how(job)} {_where(job)}"
+    return blame(job.stalls, job.ranks) if job.stalls else f"{_how(job)} {_where(job)}"
 
 
 def _how(job: Job) -> str:

@@ -66,7 +66,7 @@ def test_a_killed_supervisor_takes_all_with_it_and_the_next_goes_on(folder, weig
 
 
 def test_a_rank_that_leaves_before_mpi_starts_is_named(folder):
-    log = faulty(folder, ["exit:1:*:start"], *TRAIN, "--ranks", "2", "--stall-timeout", "4").end(
+    log = faulty(folder, ["exit:1:*:start"], *TRAIN, "--ranks", "2", "--stall-timeout", "1").end(
         124
     )
     assert re.search(r"rank 1 did not answer for \d+ s, in the exchange of the start of MPI", log)

@@ -68,7 +68,7 @@ def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
 
 def test_a_stopped_rank_is_named_and_ends_all(folder):
     write(folder, ENDLESS, ENDLESS)
-    run = train(folder, "--ranks", "3", "--stall-timeout", "2").until("Iteration 20,")
+    run = train(folder, "--ranks", "3", "--stall-timeout", "5").until("Iteration 20,")
     kill_rank(folder, 1, signal.SIGSTOP)
     log = run.end(124)
     assert re.search(r"rank 1 on \S+ did not answer for \d+ s, in the exchange of \w+ \(", log)

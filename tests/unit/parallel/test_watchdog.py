@@ -35,7 +35,7 @@ def test_whom_everybody_waits_for_and_who_says_nothing_is_to_blame():
         Stall(1, {0: names[0]}, "fc6 (sfb)", 20.0),
         Stall(2, {3: names[3]}, "conv1 (allreduce)", 20.2),
     ]
-    text = blame([json.dumps(asdict(stall)) for stall in stalls])
+    text = blame([json.dumps(asdict(stall)) for stall in stalls], 4)
     expected = "rank 3 on node1 did not answer for 20 s, in the exchange of conv1 (allreduce)"
     assert text.startswith(expected)
     assert "--stall-timeout" in text
@@ -43,8 +43,14 @@ def test_whom_everybody_waits_for_and_who_says_nothing_is_to_blame():
 
 def test_ranks_that_all_wait_are_cut_off_from_each_other():
     stalls = [Stall(0, {1: "rank 1"}, "x", 9.0), Stall(1, {0: "rank 0"}, "x", 9.0)]
-    text = blame([json.dumps(asdict(stall)) for stall in stalls])
+    text = blame([json.dumps(asdict(stall)) for stall in stalls], 2)
     assert text.startswith("no rank heard of another for 9 s, in the exchange of x")
+
+
+def test_who_does_not_take_what_all_others_send_is_to_blame():
+    stalls = [Stall(rank, {}, "the states of ranks", 5.0) for rank in (1, 2)]
+    text = blame([json.dumps(asdict(stall)) for stall in stalls], 3)
+    assert text.startswith("rank 0 did not answer for 5 s, in the exchange of the states of ranks")
 
 
 def test_waits_that_end_or_move_on_are_no_stalls():
@@ -56,6 +62,17 @@ def test_waits_that_end_or_move_on_are_no_stalls():
         watchdog.done()
         time.sleep(0.6)
     assert said == []
+
+
+def test_what_begins_a_run_is_granted_more_time():
+    said = []
+    with Watchdog(0.1, bark=said.append) as watchdog:
+        with watchdog.during("what all begin with", list, least=60):
+            time.sleep(0.4)
+        assert said == []
+        with watchdog.during("what all begin with", lambda: [1], least=0.1):
+            time.sleep(0.5)
+    assert [stall.what for stall in said] == ["what all begin with"]
 
 
 def test_without_a_timeout_there_is_no_thread():
