@@ -78,8 +78,8 @@ class DeviceParcel(Parcel):
 
     def begin(self, thread: CommThread) -> None:
         self.claim()
-        self._pending: Pending = self.nccl.begin(self.exchange)
-        self.fabric.watch.begun(f"{self.name} ({self.scheme})", self._pending)
+        what = f"{self.name} ({self.scheme})"
+        self._pending: Pending = self.fabric.watch.begin(what, self.nccl, self.exchange)
         self.fabric.times.add(self._pending)
         self.job = thread.note(self.name, self.scheme, self.sent)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pycaffe_dist.engines.cupy.nccl import Pending
+from collections.abc import Callable
+
+from pycaffe_dist.engines.cupy.nccl import Nccl, Pending
 from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.watchdog import Stall, Watchdog
 
@@ -21,10 +23,15 @@ class DeviceWatch(Watchdog):
         self.others = [rank for rank in ranks if rank != communicator.rank]
         self._newest: Pending | None = None
 
-    def begun(self, what: str, pending: Pending) -> None:
-        """An exchange was issued; it comes after all that were before."""
-        self._newest = pending
+    def begin(self, what: str, nccl: Nccl, issue: Callable[[], object]) -> Pending:
+        """Issue an exchange, which comes after all that were before.
+
+        The host may have to wait here already, when NCCL first has to find the others.
+        """
+        self._newest = None
         self.waiting(what, self.others)
+        self._newest = nccl.begin(issue)
+        return self._newest
 
     def late(self) -> Stall | None:
         if self._newest is not None and self._newest.done:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -66,21 +67,24 @@ class DeviceWay(Way):
         )
 
     def losses(self, loss: Loss) -> DeviceLosses | None:
-        return DeviceLosses(self.nccl, loss) if isinstance(loss, Scalar) else None
+        return DeviceLosses(self.nccl, self.watch, loss) if isinstance(loss, Scalar) else None
 
     def mean_over_ranks(self, values: Any) -> Any:
         mean = values.copy()
-        self.nccl.begin(lambda: self.nccl.all_reduce([mean], mean=True)).wait()
+        issue = partial(self.nccl.all_reduce, [mean], mean=True)
+        self.watch.begin("BatchNorm", self.nccl, issue).wait()
         return mean
 
 
 class DeviceLosses:
     """The losses of all ranks in an iteration: they travel while backward computes."""
 
-    def __init__(self, nccl: Nccl, loss: Scalar) -> None:
+    def __init__(self, nccl: Nccl, watch: DeviceWatch, loss: Scalar) -> None:
         self._engine = nccl.engine
         self._mine = loss  # its memory is read until the others have it
-        self._losses, self._pending = nccl.numbers(loss)
+        self._losses = nccl.engine.xp.empty(nccl.size, loss.place.dtype)
+        issue = partial(nccl.all_gather, [(loss.place, self._losses)])
+        self._pending = watch.begin("losses", nccl, issue)
 
     def all(self) -> Any:
         """An array on the device."""

@@ -1,13 +1,16 @@
 """Who exchanges from device to device, who through the hosts' memory, and what is said of it."""
 
+import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import Case, build, plan_for, small_cases
-from runs import ENDLESS, ENV, TRAIN, Run, processes, wait_for, write
+from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, wait_for, write
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.base import NUMPY, Engine
@@ -144,7 +147,7 @@ def test_a_device_that_waits_too_long_is_noticed_and_all_others_are_named() -> N
         watch = DeviceWatch(0.05, communicator)
         event = Event()
         assert watch.late() is None
-        watch.begun("fc6 (allreduce)", event)  # type: ignore[arg-type]
+        watch.begin("fc6 (allreduce)", SimpleNamespace(begin=lambda issue: event), print)  # type: ignore[arg-type]
         assert watch.late() is None
         time.sleep(0.1)
         stall = watch.late()
@@ -194,6 +197,14 @@ def test_processes_of_mpirun_step_as_one_with_the_joint_batch(
     lines = mpirun(2, "equality_ranks.py", "2", "cupy").splitlines()
     assert len(lines) == len([case for case in small_cases() if case.solver == "Adam"]) > 4
     assert not [line for line in lines if float(line.split()[0]) > 1e-5 or "True" not in line]
+
+
+def test_a_rank_that_is_stopped_is_named(folder: Path) -> None:
+    write(folder, ENDLESS, 0)
+    run = Run(folder, *TRAIN, "-gpu", "0,1", "--stall-timeout", "2", env=EMULATED)
+    run.until("Iteration 20,")
+    kill_rank(folder, 1, signal.SIGSTOP)
+    assert re.search(r"rank 1 on \S+ did not answer for \d+ s, in the exchange of", run.end(124))
 
 
 def test_a_rank_that_is_killed_ends_the_others(folder: Path) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycaffe_dist.engines.cupy import backend
-from pycaffe_dist.engines.cupy.scalar import Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 
@@ -121,11 +120,6 @@ class Nccl:
         with self.stream:
             issue()
         return Pending(self.engine, begun, self.stream.record())
-
-    def numbers(self, number: Scalar) -> tuple[Any, Pending]:
-        """The numbers of all ranks, in an array, there when the work is waited for."""
-        place, everybody = number.place, self.engine.xp.empty(self.size, number.place.dtype)
-        return everybody, self.begin(lambda: self.all_gather([(place, everybody)]))
 
     def check(self) -> bool:
         """Whether ranks 1 … P add up to P(P + 1)/2 here: the host waits for it."""
