@@ -80,9 +80,9 @@ def cells() -> Iterator[Cell]:
         for who in ("0", "1"):
             for phase in (*ANYWHERE, *(ON_DISK if who == "0" else ())):
                 yield Cell((f"{kind}:{who}:S:{phase}",))
-            yield Cell((f"{kind}:{who}:*:begin",))
             if kind not in ("raise", "memory"):  # what is said in words is not tried again
                 yield Cell((f"{kind}:{who}:*:start",))
+                yield Cell((f"{kind}:{who}:*:begin",))
             yield Cell(("kill:1:5:compute", f"{kind}:{who}:*:load"), failures=2)
     for kind, number in (("kill", signal.SIGKILL), ("segv", signal.SIGSEGV)):
         yield Cell((f"{kind}:all:S:exchange",))
@@ -245,7 +245,9 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     for when, _ in failures:
         end = _seconds(when)
         verdict.gone.append(round(end - max((f for f in faults if f <= end), default=end), 2))
-    if max(verdict.gone, default=0.0) > GONE_SECONDS + (STALL_SECONDS if cell.says else 0):
+    # Who is silent must first be missed, and one that is cut off cannot be asked to leave.
+    most = GONE_SECONDS + (2 * STALL_SECONDS if cell.says else 0)
+    if max(verdict.gone, default=0.0) > most:
         wrong.append(f"gone after {max(verdict.gone)} s")
     if cell.says and not re.search(cell.says, text):
         wrong.append(f"does not say: {cell.says}")
