@@ -9,6 +9,7 @@ from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
 from pycaffe_dist.engines.onednn import convolution, winograd
 from pycaffe_dist.engines.onednn.library import OneDnnError
+from pycaffe_dist.engines.onednn.primitives import Layout
 from pycaffe_dist.engines.onednn.settings import CHOICES
 from pycaffe_dist.engines.onednn.winograd import F2, F4
 from pycaffe_dist.layer import Context
@@ -130,6 +131,18 @@ def test_kernels_are_transformed_again_only_when_the_weights_have_changed(filter
     net.layers[1].blobs[1].data[...] *= 2
     net.forward()
     np.testing.assert_allclose(net.blobs[1].data, 2 * first, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("which", ["gather", "spread", "weights"])
+def test_a_trial_has_room_for_all_that_it_converts(filtering, which, monkeypatch):
+    net = build(engines.create("onednn"), (2, 32, 8, 8), "num_output: 64 pad: 1")
+    net.forward()
+    converted = []
+    monkeypatch.setattr(Layout, "load", lambda self, host, room: converted.append((self, host)))
+    monkeypatch.setattr(Layout, "store", lambda self, room, host: converted.append((self, host)))
+    (candidate,) = (c for c in net.layers[1]._candidates(which, False) if c.name == filtering.name)
+    candidate.trial(candidate.build())()
+    assert [host.size for _, host in converted] == [64 * 32 * 9]
 
 
 def test_channels_that_are_no_whole_blocks_are_refused(filtering):

@@ -130,21 +130,22 @@ class Kernels:
 
     def __init__(self, filtering: Filtering, shape: tuple[int, int, int], backward: bool) -> None:
         self.taps = taps(shape, turned=not backward)
-        self.count, self.places = prod(shape), filtering.places
+        self.kernels, self.places = prod(shape), filtering.places
+        self.count = TAPS * self.kernels
         self.square = filtering.kernel.flipped if backward else filtering.kernel
         self.home: Home = self
 
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
-        return aligned(self.places * self.count, dtype)
+        return aligned(self.places * self.kernels, dtype)
 
     def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
-        return self.places * self.count * dtype.itemsize
+        return self.places * self.kernels * dtype.itemsize
 
     def clear(self, room: Array) -> None:
         room[...] = 0
 
     def load(self, host: Array, room: Array) -> None:
-        (by_tap,) = rooms(TAPS * self.count)
+        (by_tap,) = rooms(self.count)
         self.taps.load(host, by_tap)
         transform(self.square, by_tap.reshape(TAPS, -1), room.reshape(self.places, -1))
 
