@@ -20,6 +20,7 @@ class Mode:
         settings: ours: of ClusterSettings; torch: "fp16" for its compression hook.  None: ranks
             that do not communicate.
         slow: one rank, drawn anew in every iteration, takes so many times as long.
+        away: seconds of an iteration in which the core is idle, as if a device computed.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Mode:
     side: str
     settings: dict[str, Any] | None
     slow: float = 1.0
+    away: float = 0.0
 
 
 ALONE = Mode("alone", "ours, no communication", "ours", None)
@@ -40,6 +42,9 @@ DDP_16 = Mode("ddp_fp16", "PyTorch DDP, fp16 hook", "torch", {"fp16": True})
 SLOW = 3.0
 STALE_0 = Mode("s0", "a slow rank, s = 0", "ours", {"staleness": 0}, SLOW)
 STALE_3 = Mode("s3", "a slow rank, s = 3", "ours", {"staleness": 3}, SLOW)
+# Four ranks on two cores are in each other's way; so most of an iteration is spent elsewhere.
+ELSEWHERE = 0.1
+AWAY, AWAY_0, AWAY_3 = (replace(mode, away=ELSEWHERE) for mode in (ALONE, STALE_0, STALE_3))
 
 OURS, PEER = (ALONE, AUTO), (TORCH_ALONE, DDP)
 ABLATION = (ALONE, DENSE, DWBP, AUTO, AUTO_16)
@@ -94,6 +99,7 @@ CASES = {
         Case("alexnet-4", "alexnet_no_lrn", (*OURS, *PEER), nodes=4),
         Case("alexnet-2x2", "alexnet_no_lrn", (*OURS, *PEER), nodes=2, each=2),
         Case("staleness", "lenet", (ALONE, STALE_0, STALE_3), nodes=4),
+        Case("staleness-away", "lenet", (AWAY, AWAY_0, AWAY_3), nodes=4),
         Case("lenet", "lenet", (*ABLATION, *PEER, DDP_16), standard=False),
     )
 }

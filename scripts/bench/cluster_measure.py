@@ -135,7 +135,7 @@ class _Runner:
 
     def _ask(self, mode: Mode, steps: int, **more: Any) -> list[dict[str, Any]]:
         if mode.side == "ours":
-            more |= {"slow": mode.slow, "normal": self._normal}
+            more |= {"slow": mode.slow, "normal": self._normal, "away": mode.away}
         ranks = self.sides[mode.side]
         return ranks.ask("turn", settings=mode.settings, warm_up=WARM_UP, steps=steps, **more)
 

@@ -42,6 +42,7 @@ class OurRank(Ours):
         steps: int,
         slow: float = 1.0,
         normal: float = 0.0,
+        away: float = 0.0,
         trace: bool = False,
     ) -> dict[str, Any]:
         """Train for ``warm_up + steps`` iterations, of which the last ``steps`` are reported.
@@ -51,13 +52,15 @@ class OurRank(Ours):
             warm_up: iterations before those that are reported.
             steps: iterations that are reported.
             slow: how many times as long the rank takes that is drawn for an iteration.
-            normal: seconds that an iteration takes else.
+            normal: seconds that an iteration computes.
+            away: seconds that it sleeps besides.
             trace: report every span.
         """
         solver = self.solver
         assert solver is not None
         self.recorder = Recorder(self.communicator.rank, keep=trace)
-        self._draws, self._pause = random.Random(1), (slow - 1) * normal
+        self._draws, self._away = random.Random(1), away
+        self._pause = (slow - 1) * (normal + away)
         about: dict[str, Any] = {}
         with ExitStack() as stack:
             if settings is not None:
@@ -95,8 +98,8 @@ class OurRank(Ours):
         if layer == 0:
             self.stamps.append((time.perf_counter(), self.recorder.totals().exposed))
             self.data.data_value.write()  # as if the batch had just been read
-            if self._pause and self._draws.randrange(self.communicator.size) == self._rank:
-                time.sleep(self._pause)
+            drawn = self._draws.randrange(self.communicator.size) == self._rank
+            time.sleep(self._away + (self._pause if drawn else 0.0))
 
     def _sent(self) -> int:
         """Bytes that have left this node, when all ranks have what was sent to them."""
