@@ -124,6 +124,25 @@ def test_without_measuring_the_first_that_can_be_built_is_taken():
         choices.pick("another", [broken])
 
 
+def test_the_promising_are_tried_first_and_the_hopeless_given_up():
+    log = []
+    slow, fast = candidates({"slow": 0.08, "fast": 0.001}, log)
+    fast.promising = True
+    assert Choices(None).pick("a case", [slow, fast]) == "fast"
+    assert log[0] == "fast"
+    assert log.count("slow") == 1
+
+
+def test_when_measuring_has_taken_too_long_the_promising_is_taken():
+    log = []
+    first, hope = candidates({"first": 0, "hope": 0}, log)
+    hope.promising = True
+    choices = Choices(None)
+    choices.spent = 1e9
+    assert choices.pick("a case", [first, hope]) == "hope"
+    assert log == []
+
+
 # -- the engine ------------------------------------------------------------------------------------
 
 
