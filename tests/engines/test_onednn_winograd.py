@@ -101,7 +101,7 @@ def test_tiles_are_worked_on_in_pieces_that_fit_the_cache(filtering, monkeypatch
     for one, two in zip(run(ours), run(plain), strict=True):
         np.testing.assert_allclose(one, two, atol=1e-3, rtol=1e-4)
     for product in ours.layers[1]._made.values():
-        chunks = product.chunks()
+        chunks = product.chunks
         assert len(chunks) > 5
         assert [t for chunk in chunks for t in chunk] == list(range(6 * (8 // filtering.step) ** 2))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -116,10 +116,9 @@ class Code:
         b.branch(head)
         b.position_at_end(after)
 
-    @contextmanager
-    def where(self, condition: Any) -> Iterator[None]:
-        with self.build.if_then(condition):
-            yield
+    def where(self, condition: Any) -> AbstractContextManager[Any]:
+        """What is written inside is done only if the condition holds."""
+        return self.build.if_then(condition)  # type: ignore[no-any-return]
 
     def share(self, count: Any) -> tuple[Any, Any]:
         """Of ``count`` pieces of work, the first of this thread and the first of the next."""

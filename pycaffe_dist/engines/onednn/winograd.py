@@ -9,7 +9,7 @@ gradients are the transposes of the same three transforms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -194,6 +194,7 @@ class Winograd:
         _ = self.source.width, self.target.width  # refuse what is not in blocks
         self.count = source.dims[0] * prod(shape)
 
+    @cached_property
     def chunks(self) -> list[range]:
         """Tiles that are worked on together, of nearly the same number."""
         one = 4 * self.filtering.places * (self.c + self.m)
@@ -203,7 +204,7 @@ class Winograd:
 
     def rooms(self, more: int = 0) -> list[Array]:
         """Room for the planes of a chunk, of the source and of the target, and for more floats."""
-        most = max(len(chunk) for chunk in self.chunks())
+        most = max(len(chunk) for chunk in self.chunks)
         sizes = (Planes.size(self.filtering.places, most, n) for n in (self.c, self.m))
         return rooms(*sizes, more)
 
@@ -245,7 +246,7 @@ class Gather(Winograd):
         for group in range(self.group):
             u = Planes.of_group(by_place, group)
             b = add[group * m : (group + 1) * m]
-            for tiles in self.chunks():
+            for tiles in self.chunks:
                 v = Planes.apart(v_room, f.places, len(tiles), c)
                 z = Planes.apart(z_room, f.places, len(tiles), m)
                 cut(self.source, f.image, source, group, tiles, v)
@@ -283,7 +284,7 @@ class Weights(Winograd):
         for group in range(self.group):
             total = Planes.of_group(sums, group)
             above = np.zeros(m)
-            for i, tiles in enumerate(self.chunks()):
+            for i, tiles in enumerate(self.chunks):
                 v = Planes.apart(v_room, f.places, len(tiles), self.c)
                 w = Planes.apart(w_room, f.places, len(tiles), m)
                 cut(self.source, f.image, image, group, tiles, v)
