@@ -260,14 +260,16 @@ class Solver:
             self.tell(RateChosen(self.iter, self.rate))
         self.rule.begin(self.iter)
 
-    def clip_gradients(self) -> None:
+    def clip_gradients(self) -> Loss:
+        """Limit the norm of all gradients; what they were multiplied by."""
         limit = self.param.clip_gradients
         if limit < 0:
-            return
+            return 1.0
         clipped = update.clip(self.net.params.learnable, limit, self.context.engine)
         if clipped and self.may_look(clipped[0]) and clipped[0] > limit:
             norm, scale = map(float, clipped)
             self.tell(Clipped(self.iter, norm, limit, scale))
+        return clipped[1] if clipped else 1.0
 
     def update_param(self, i: int) -> None:
         """Normalise and regularise the gradient of one parameter, and apply the rule."""

@@ -13,6 +13,7 @@ from pycaffe_dist.proto.suggest import did_you_mean
 DENSE = ("allreduce", "sharded")
 FACTORED = ("sfb", "sf-push")
 SCHEMES = (*DENSE, *FACTORED)
+STALE = ("updates", "sfb")  # in place of dense and factored ones, where staleness is allowed
 UPDATING = ("sharded", "sf-push")  # new weights come back, not gradients
 CLIPS = (
     "clip_gradients needs the norm of the whole gradient, and here parts of the weights are "

@@ -35,7 +35,7 @@ from pycaffe_dist.parallel.parcel import Fabric, Parcel
 from pycaffe_dist.parallel.plan import Entry, Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.solo import SoloCommunicator
-from pycaffe_dist.parallel.ssp import Ssp, with_updates
+from pycaffe_dist.parallel.ssp import Ssp
 from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import VALUES
 from pycaffe_dist.parallel.trace import Recorder
@@ -137,7 +137,7 @@ def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator,
         plan = make_plan(solver.net, settings, ranks, speakers, links, solver.param)
         plan = replace(plan, nodes=nodes)
     made: Plan = run(broadcast_object(communicator, plan))
-    return with_updates(made, solver.net, settings.staleness) if settings.staleness else made
+    return made
 
 
 class Cluster(OneRank):
@@ -162,6 +162,7 @@ class Cluster(OneRank):
         self._exact = Port(communicator)
         self._action = Action.NONE
         self.parcels: list[Parcel] = []
+        self.ssp: Ssp | None = None
         fabric = self._fabric()
         if not settings.staleness:
             self.parcels = [
@@ -173,12 +174,9 @@ class Cluster(OneRank):
         self.thread = CommThread(communicator, recorder, watchdog).start()
         self.stepper: Stepper
         self.notes: Notes
-        self.ssp: Ssp | None = None
         if settings.staleness:
-            params = [p for entry in plan.entries for p in entry.params]
-            self.ssp = Ssp(
-                solver, params, fabric.port, self.thread, settings.staleness, fabric.scale
-            )
+            groups = together(plan.entries)
+            self.ssp = Ssp(solver, groups, fabric, self.thread, settings.staleness)
             self.stepper = self.notes = self.ssp
         else:
             self.stepper = Dwbp(solver, self.parcels, self.thread, settings.overlap)
@@ -191,9 +189,7 @@ class Cluster(OneRank):
 
     def _fabric(self) -> Fabric:
         s = self.settings
-        # Leaders speak for their nodes; where staleness is allowed all ranks speak for themselves.
-        speakers = len(self.communicator.nodes.mates(self.rank)) if s.staleness else 1
-        pace = TokenBucket(s.bandwidth / 8 / speakers) if s.bandwidth else None
+        pace = TokenBucket(s.bandwidth / 8) if s.bandwidth else None
         port = Port(self.communicator, create_wire(s.wire), pace)
         scale = 1.0 if s.sum_updates else 1.0 / self.size
         return self.way.fabric(Fabric(self.communicator, Node(self.communicator), port, scale))
@@ -221,6 +217,8 @@ class Cluster(OneRank):
     def _take_histories(self) -> None:
         for parcel in self._updating():
             parcel.take_history()
+        if self.ssp is not None:
+            self.ssp.take_history()
 
     def _updating(self) -> list[Parcel]:
         return [parcel for parcel in self.parcels if parcel.updates]

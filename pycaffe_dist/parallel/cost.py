@@ -9,6 +9,10 @@ M x N, made of factors with K rows a rank, K (M+N) = F values.  Only the leaders
     sfb         (n-1) r · wF                  a GEMM of 2PK·MN flops; update of V
     sf-push     (n-1) · wV by the owner,      the owner: the GEMM; update of V
                 who receives (n-1) r · wF
+    updates     2 (n-1)/n · wV                adding to outboxes and from inboxes; update of V
+
+Updates take the place of dense gradients where staleness is allowed; with sfb the others' gradients
+are then one update more.
 """
 
 from __future__ import annotations
@@ -61,13 +65,19 @@ class Cost:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Who exchanges over what, in which format; ``histories`` of the solver's rule a value."""
+    """Who exchanges over what, in which format.
+
+    Attributes:
+        histories: of the solver's rule, a value.
+        stale: whether ranks may be ahead of each other.
+    """
 
     ranks: int
     nodes: int
     links: Links
     wire: int = VALUE
     histories: int = 1
+    stale: bool = False
 
     @property
     def per_node(self) -> int:
@@ -83,6 +93,7 @@ class Cluster:
             "sharded": self.sharded,
             "sfb": self.sfb,
             "sf-push": self.sf_push,
+            "updates": self.updates,
         }
         return schemes[scheme](load)
 
@@ -102,7 +113,9 @@ class Cluster:
     def sfb(self, load: Load) -> Cost:
         """The rank's own part of the gradient comes out of the same GEMM: it is no extra work."""
         sent = (self.nodes - 1) * self.per_node * self.wire * load.factors
-        work = self._touch(2 * load.factors) + self._rebuild(load) + self.update(load.values)
+        times = 2 if self.stale else 1
+        update = times * self.update(load.values)
+        work = self._touch(2 * load.factors) + self._rebuild(load) + update
         return self._cost(sent, (self.nodes - 1) * self.per_node, work)
 
     def sf_push(self, load: Load) -> Cost:
@@ -113,6 +126,12 @@ class Cluster:
         sent = (self.nodes - 1) * self.wire * load.values
         back = self._cost(sent, self.nodes - 1, work + self._through_node(load))
         return replace(back, link=pushed + back.link)
+
+    def updates(self, load: Load) -> Cost:
+        """To the hub and from it; values are added to an outbox, copied out, added up, taken in."""
+        sent = 2 * (self.nodes - 1) / self.nodes * self.wire * load.values
+        work = self.update(load.values) + self._touch(12 * load.values)
+        return self._cost(sent, 2 * (self.nodes - 1), work + self._through_node(load))
 
     # -- parts -------------------------------------------------------------------------------
 

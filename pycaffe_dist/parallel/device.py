@@ -217,14 +217,14 @@ class DeviceSfb(Factored, DeviceParcel):
     ) -> None:
         super().__init__(fabric, solver, params, layer, number)
         ranks = self.nccl.size
-        sizes = [self.height * self.outputs, self.height * self.inputs]
+        sizes = [self.height * self.factors.outputs, self.height * self.factors.inputs]
         self.mine = [self.room(size) for size in sizes]
         self.packed = [self.wire.room(ranks * size, self.dtype) for size in sizes]
         self.all = [self.room(ranks * size) for size in sizes]
         self.sent = (ranks - 1) * sum(sizes) * self.packed[0].itemsize
 
     def collect(self, number: int) -> None:
-        a, b = self.factors_now()
+        a, b = self.factors.now()
         first, second = (
             rows[number * x.size : (number + 1) * x.size]
             for x, rows in zip((a, b), self.mine, strict=True)
@@ -257,8 +257,9 @@ class DeviceSfb(Factored, DeviceParcel):
 
     def _multiply(self, weights: Any, bias: Sequence[Any]) -> None:
         """∂W = AᵀB, or BᵀA of a transposed layer;  ∂b = Σ A"""
-        a, b = self.all[0].reshape(-1, self.outputs), self.all[1].reshape(-1, self.inputs)
-        left, right = (b, a) if self._transposed else (a, b)
+        a = self.all[0].reshape(-1, self.factors.outputs)
+        b = self.all[1].reshape(-1, self.factors.inputs)
+        left, right = (b, a) if self.factors.transposed else (a, b)
         out = weights.reshape(left.shape[1], right.shape[1])
         self.engine.xp.matmul(left.T, right, out=out)
         for gradient in bias:

@@ -17,12 +17,71 @@ from pycaffe_dist.blob import View
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import HOST, Array, Home
+from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.collectives import all_through, one_to_all
 from pycaffe_dist.parallel.communicator import Steps
 from pycaffe_dist.parallel.parcel import BLOCK, Fabric, Parcel
 from pycaffe_dist.parallel.streams import Receiving, Sending
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.threads import flush_denormals
+
+
+class Factors:
+    """The factors of a layer's weight gradient, as they are after its backward.
+
+    Args:
+        net: the layer's.
+        layer: its number.
+        home: where the factors are looked at.
+
+    Attributes:
+        rows, outputs, inputs: K, N and M.
+        transposed: whether the weights are Bᵀ A.
+    """
+
+    def __init__(self, net: Net, layer: int, home: Home = HOST) -> None:
+        self.layer = net.layers[layer]
+        self._top = [View(view.blob, home, "data") for view in net.tops[layer]]
+        self._bottom = [View(view.blob, home, "diff") for view in net.bottoms[layer]]
+        self.transposed = bool(self.layer.layer_param.inner_product_param.transpose)
+        a, b = self.layer.factors(self._top, self._bottom)
+        self.rows, self.outputs, self.inputs = a.shape[0], a.shape[1], b.shape[1]
+
+    @property
+    def width(self) -> int:
+        """Of A and B side by side."""
+        width: int = self.outputs + self.inputs
+        return width
+
+    def now(self) -> tuple[Any, Any]:
+        """(A, B) of the pass that has just been."""
+        a, b = self.layer.factors(self._top, self._bottom)
+        if a.shape[0] != self.rows:
+            raise NetError(
+                f'layer "{self.layer.name}": its gradient is exchanged as factors of {self.rows} '
+                f"rows, now it has {a.shape[0]}. Where the batch size changes, use: "
+                f"--comm-layer {self.layer.name}=dense"
+            )
+        return a, b
+
+    def put(self, rows: Array, scale: Any) -> None:
+        """Write scale·A and B of the pass that has just been, side by side."""
+        a, b = self.now()
+        np.multiply(a, scale, out=rows[:, : self.outputs])
+        rows[:, self.outputs :] = b
+
+    def sides(self, rows: Any) -> tuple[Any, Any]:
+        """(L, R) with ∂W = LᵀR, of A and B side by side."""
+        a, b = rows[:, : self.outputs], rows[:, self.outputs :]
+        return (b, a) if self.transposed else (a, b)
+
+    def multiply(self, rows: Any, weights: Any, bias: Sequence[Any], xp: Any = np) -> None:
+        """Write the gradients: ∂W = LᵀR, ∂b = Σ A."""
+        left, right = self.sides(rows)
+        with flush_denormals():
+            xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
+            for gradient in bias:
+                rows[:, : self.outputs].sum(axis=0, out=gradient)
 
 
 class Factored(Parcel):
@@ -34,31 +93,15 @@ class Factored(Parcel):
         self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
     ) -> None:
         super().__init__(fabric, solver, params, layer, number)
-        net = solver.net
-        self._layer = net.layers[layer]
-        self._top = [View(view.blob, self.home, "data") for view in net.tops[layer]]
-        self._bottom = [View(view.blob, self.home, "diff") for view in net.bottoms[layer]]
-        self._transposed = bool(self._layer.layer_param.inner_product_param.transpose)
-        a, b = self._layer.factors(self._top, self._bottom)
-        self.rows, self.outputs, self.inputs = a.shape[0], a.shape[1], b.shape[1]
-        self.height = self.rows * solver.param.iter_size  # of what this rank sends
+        self.factors = Factors(solver.net, layer, self.home)
+        self._layer = self.factors.layer
+        self.height = self.factors.rows * solver.param.iter_size  # of what this rank sends
         self._flags = list(self._layer.param_propagate_down)
         for blob in (param.owner[1] for param in self.learnable):
             self._layer.param_propagate_down[blob] = False
 
     def close(self) -> None:
         self._layer.param_propagate_down[:] = self._flags
-
-    def factors_now(self) -> tuple[Any, Any]:
-        """(A, B) of the pass that has just been."""
-        a, b = self._layer.factors(self._top, self._bottom)
-        if a.shape[0] != self.rows:
-            raise NetError(
-                f'layer "{self._layer.name}": its gradient is exchanged as factors of {self.rows} '
-                f"rows, now it has {a.shape[0]}. Where the batch size changes, use: "
-                f"--comm-layer {self._layer.name}=dense"
-            )
-        return a, b
 
     def gradient(self, param: Param) -> Any:
         """Where the layer's engine keeps a gradient, to be written whole."""
@@ -81,19 +124,16 @@ class Sfb(Factored):
         self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
     ) -> None:
         super().__init__(fabric, solver, params, layer, number)
-        ranks, width = fabric.communicator.size, self.outputs + self.inputs
+        ranks, width = fabric.communicator.size, self.factors.width
         room = fabric.communicator.share(2 * ranks * self.height * width, self.dtype)
         self._rooms = room.reshape(2, ranks, self.height, width)
         self._turn = 0
 
     def collect(self, number: int) -> None:
-        a, b = self.factors_now()
         if number == 0:
             self._turn = 1 - self._turn
-        slot = self._rooms[self._turn, self.fabric.communicator.rank]
-        rows = slot[number * self.rows : (number + 1) * self.rows]
-        np.multiply(a, self.scale, out=rows[:, : self.outputs])
-        rows[:, self.outputs :] = b
+        slot, rows = self._rooms[self._turn, self.fabric.communicator.rank], self.factors.rows
+        self.factors.put(slot[number * rows : (number + 1) * rows], self.scale)
 
     def steps(self) -> Steps[None]:
         return self._exchange(self._rooms[self._turn])
@@ -130,25 +170,14 @@ class Sfb(Factored):
 
     def finish(self) -> None:
         xp = self._layer.xp
-        left, right = (xp.asarray(factor) for factor in self._factors())
         weights, *bias = (self.gradient(param) for param in self.learnable)
-        with flush_denormals():
-            xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
-            for gradient in bias:
-                above = right if self._transposed else left
-                above.sum(axis=0, out=gradient)
+        self.factors.multiply(xp.asarray(self._all()), weights, bias, xp)
 
     def _all(self) -> Array:
         """The factors of all ranks, a row for each of their rows, in the order of ranks."""
         room = self._rooms[self._turn]
         rows: Array = room.reshape(-1, room.shape[-1])
         return rows
-
-    def _factors(self) -> tuple[Array, Array]:
-        """(L, R) with ∂W = LᵀR."""
-        rows = self._all()
-        a, b = rows[:, : self.outputs], rows[:, self.outputs :]
-        return (b, a) if self._transposed else (a, b)
 
 
 class SfPush(Sfb):
@@ -197,7 +226,7 @@ class SfPush(Sfb):
 
     def _update_all(self, result: Array) -> Steps[None]:
         """The sum and the update, some rows of the weights at a time."""
-        left, right = self._factors()
+        left, right = self.factors.sides(self._all())
         width = right.shape[1]
         rows = max(1, BLOCK // width)
         for row in range(0, left.shape[1], rows):
@@ -207,7 +236,7 @@ class SfPush(Sfb):
             yield True
         if len(self.params) > 1:
             begin = self.counts[0]
-            gradient = self._all()[:, : self.outputs].sum(axis=0)
+            gradient = self._all()[:, : self.factors.outputs].sum(axis=0)
             self.update(gradient, result[begin:], begin, self.count)
 
     def finish(self) -> None:

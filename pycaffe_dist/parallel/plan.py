@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.asked import DENSE, FACTORED, SCHEMES, UPDATING, asked
+from pycaffe_dist.parallel.asked import DENSE, FACTORED, SCHEMES, STALE, UPDATING, asked
 from pycaffe_dist.parallel.cost import (
     VALUE,
     WIRE_BYTES,
@@ -39,7 +39,7 @@ class Entry:
     Attributes:
         params: indices into ``net.params.learnable``.
         layer: the gradient is complete after this layer's backward, the lowest of its sharers.
-        scheme: one of SCHEMES.
+        scheme: one of SCHEMES, or of STALE.
         bucket: entries of an equal number travel together, after the lowest of their layers.
         bytes: sent to other nodes in a step by the rank that sends most.
         ms: expected, on a link and a rank that do nothing else; its share of a bucket.
@@ -140,9 +140,10 @@ class _Planner:
         if not 1 <= nodes <= ranks:
             raise NetError(f"{ranks} ranks cannot be spread over {nodes} nodes")
         histories = create_rule(solver).histories
-        self.cluster = Cluster(
-            ranks, nodes, _within_budget(links, settings), WIRE_BYTES[settings.wire], histories
-        )
+        self.stale = settings.staleness > 0
+        links = _within_budget(links, settings)
+        wire = WIRE_BYTES[settings.wire]
+        self.cluster = Cluster(ranks, nodes, links, wire, histories, self.stale)
         self.times = layer_times(net, links)
         self.clips = solver.clip_gradients >= 0
         self.passes = max(1, solver.iter_size)
@@ -175,6 +176,8 @@ class _Planner:
     def _options(self, unit: Unit) -> tuple[str, ...]:
         """The schemes that a policy may choose from."""
         asked = self.asked[unit]
+        if self.stale:
+            return self._stale_options(unit, asked)
         if asked in DENSE or (asked in FACTORED and not unit.no_factors):
             return (asked,)
         if self.cluster.ranks == 1 or asked in FACTORED:
@@ -183,6 +186,12 @@ class _Planner:
         if not _pays_alone(unit):
             options.remove("sharded")
         return tuple(o for o in options if not (self.clips and o in UPDATING))
+
+    def _stale_options(self, unit: Unit, asked: str) -> tuple[str, ...]:
+        dense, factored = STALE
+        if unit.no_factors or self.cluster.ranks == 1 or asked in (*DENSE, "dense"):
+            return (dense,)
+        return (factored,) if asked in FACTORED else STALE
 
     def _paper(self) -> list[str]:
         """Poseidon's rule: SFB where 2K(P-1)(M+N) <= 2MN(P+P-2)/P, as every rank also serves."""
@@ -238,7 +247,7 @@ class _Planner:
             jobs,
             overlap=self.settings.overlap,
             barrier=self.clips,
-            stale=self.settings.staleness > 0,
+            stale=self.stale,
             passes=self.passes,
         )
         return step, sum(cost.link for cost in costs)
@@ -255,7 +264,8 @@ class _Planner:
                 continue
             for i, unit in enumerate(halves(self.net, choice.unit)):
                 half = replace(choice, unit=unit, reason="a bias" if i else choice.reason)
-                if self.asked[choice.unit] != "sharded" and not _pays_alone(unit):
+                small = self.asked[choice.unit] != "sharded" and not _pays_alone(unit)
+                if half.scheme == "sharded" and small:
                     half = replace(half, scheme="allreduce")
                 if half.scheme == "sharded" or VALUE * unit.load.values >= limit:
                     groups.append(_Group((half,)))
@@ -297,7 +307,7 @@ class _Planner:
         if self.cluster.ranks == 1:
             return "one rank"
         options = self._options(unit)
-        if self.asked[unit] == scheme:
+        if self.asked[unit] == scheme or (scheme in FACTORED and len(options) == 1):
             return "asked for"
         if len(options) == 1:
             return unit.no_factors or "asked for dense"

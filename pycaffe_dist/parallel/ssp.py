@@ -1,17 +1,18 @@
 """SSP: stale synchronous parallel training, with managed communication.
 
 Every rank trains on its own: its gradient becomes an update by its own history, and goes into its
-weights at once (divided by P, unless updates are summed).  The update is also put into an outbox,
-from which the communication thread sends it to all others, block by block; what has come from
-others goes into the weights when forward reaches the layer.
+weights at once (divided by P, unless updates are summed).  What others need of it is put into
+outboxes, which the communication thread empties; what has come from others goes into the weights
+when forward reaches the layer.  Dense updates travel by the nodes' leaders and hubs (ssp_routes);
+of inner products the factors of the gradient may travel instead (SFB).
 
-A clock belongs to every block and rank: how many iterations of that rank are in what was received.
-The c-th iteration may begin a layer's forward only if all clocks of its blocks are c − s or more,
+A clock belongs to every item and rank: how many iterations of that rank are in what was received.
+The c-th iteration may begin a layer's forward only if all clocks of its items are c − s or more,
 so that no rank is ever more than s iterations ahead of what it has seen of the slowest.
 
 Updates add up: what could not be sent in time is joined by the next one and travels as one.  So a
-budget of bandwidth does not stop training, it makes it stale, within the bound.  Blocks that are at
-the bound go first, then those with the largest updates.
+budget of bandwidth does not stop training, it makes it stale, within the bound.  What is at the
+bound goes first, then the largest updates.
 """
 
 from __future__ import annotations
@@ -19,52 +20,28 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import PcdError
+from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import Array
-from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.collectives import broadcast, mean
 from pycaffe_dist.parallel.comm_thread import CommThread
-from pycaffe_dist.parallel.communicator import Request, Steps
-from pycaffe_dist.parallel.plan import Plan
+from pycaffe_dist.parallel.communicator import Nodes
+from pycaffe_dist.parallel.parcel import Fabric
+from pycaffe_dist.parallel.plan import Entry
+from pycaffe_dist.parallel.ssp_items import Block, Item, Outbox, Product, cut
+from pycaffe_dist.parallel.ssp_post import Letter, Post
 from pycaffe_dist.parallel.streams import CHUNK, Port
-from pycaffe_dist.parallel.tags import STALE, VALUES
-from pycaffe_dist.parallel.wire import create_wire
+from pycaffe_dist.parallel.tags import VALUES
+from pycaffe_dist.parallel.wire import Wire
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import update
 
-BOARD, END = -1, -2  # messages that are no blocks
-HEADER = 24  # bytes: the number of a block, a clock, and how many bytes follow
-SENT, POSTED = 4, 2  # messages under way to all, and awaited from each
-SMALLEST_ROOM = 1 << 12  # bytes
-
-
-@dataclass(eq=False)
-class Block:
-    """Some values of a parameter, and what is on its way for them."""
-
-    number: int
-    param: int
-    begin: int
-    end: int
-    outbox: Array
-    inbox: Array
-    made: int = 0  # iterations of this rank that are in the outbox, or were
-    sent: int = 0  # those that have left
-    weight: float = 0.0  # how much is waiting in the outbox
-    arrived: bool = False  # something is in the inbox
-
-
-@dataclass
-class _Letter:
-    """A message to all others."""
-
-    message: Array
-    requests: list[Request] = field(default_factory=list)
+BOARD = -1  # the number of letters with losses and requests
+EXACT = Wire()
 
 
 class Ssp:
@@ -72,74 +49,97 @@ class Ssp:
 
     Args:
         solver: of this rank.
-        params: indices of what the ranks train together.
-        port: where updates leave; its wire and its pace.
+        groups: what the ranks train together, those that travel together in a list.
+        fabric: on which updates travel.
         thread: which sends and receives.
         staleness: the bound, 1 or more.
-        scale: what a rank's update is multiplied by: 1/P, or 1 where updates are summed.
 
     Attributes:
+        items: what is exchanged.
         worst: the largest distance to a clock at which a forward has begun.
     """
 
     def __init__(
         self,
         solver: Solver,
-        params: Sequence[int],
-        port: Port,
+        groups: Sequence[Sequence[Entry]],
+        fabric: Fabric,
         thread: CommThread,
         staleness: int,
-        scale: float,
     ) -> None:
-        self.solver, self.port, self.thread = solver, port, thread
-        self.staleness, self.scale = staleness, scale
+        self.solver, self.port, self.thread = solver, fabric.port, thread
+        self.staleness, self.scale = staleness, fabric.scale
         self.worst = 0
-        communicator = port.communicator
+        self._mates = fabric.node.mates
+        communicator = fabric.communicator
         self.rank, self.size = communicator.rank, communicator.size
         self._others = [r for r in range(self.size) if r != self.rank]
         self._lock = threading.Lock()
         self._done = 0  # iterations
         self._settled = 0
-        self._params = sorted(params)
-        self._fixed = [p for p in range(len(solver.net.params.learnable)) if p not in self._params]
-        self._blocks: list[Block] = []
-        self._of_param: dict[int, range] = {}
-        for p in self._params:
-            first = len(self._blocks)
-            self._cut(p)
-            self._of_param[p] = range(first, len(self._blocks))
-        self._clocks = np.zeros((self.size, len(self._blocks)), np.int64)
-        self._letters: deque[Array] = deque()  # of the board, which go before all blocks
+        self._moments: dict[int, tuple[int, float]] = {}  # by clock: its iteration and its rate
+        self.items: list[Item] = []
+        for group in groups:
+            self._add_items(group, communicator.nodes)
+        self._blocks = [item for item in self.items if isinstance(item, Block)]
+        self._products = [item for item in self.items if isinstance(item, Product)]
+        self._by_layer = sorted(self.items, key=lambda item: item.layer)  # as forward asks
+        self._of_param: dict[int, list[Item]] = {}
+        for item in self.items:
+            for p in item.params:
+                self._of_param.setdefault(p, []).append(item)
+        learnable = range(len(solver.net.params.learnable))
+        self._fixed = [p for p in learnable if p not in self._of_param]
+        self._clocks = np.zeros((self.size, len(self.items)), np.int64)
+        self._letters: deque[Letter] = deque()  # of the board, which go before all items
+        self._ready: dict[Outbox, None] = {}  # in the order in which they became so
         self._boards: dict[int, dict[int, Array]] = {}
-        self._closing = False
         self._uses = [
             list(dict.fromkeys(p for p in ids if p in self._of_param))
             for ids in solver.net.params.ids
         ]
         self._seen: set[int] = set()
-        solver.net.before_forward.append(self._before_forward)
-        if self._others:
-            thread.serve(self._send())
-            for rank in self._others:
-                thread.serve(self._receive(rank))
+        self._pass = 0
+        self._steps = False  # whether the solver is taking a step, or somebody else uses its net
+        self._hooks = [
+            (solver.net.before_forward, self._before_forward),
+            (solver.net.after_backward, self._after_backward),
+        ]
+        for hook, function in self._hooks:
+            hook.append(function)
+        largest = max((item.largest for item in self.items), default=0)
+        self._post = Post(communicator, thread, largest, self._write, self._read)
 
-    def _cut(self, p: int) -> None:
-        blob = self.solver.net.params.learnable[p].blob
-        for begin in range(0, blob.count, CHUNK):
-            end = min(begin + CHUNK, blob.count)
-            boxes = np.zeros((2, end - begin), blob.dtype)
-            self._blocks.append(Block(len(self._blocks), p, begin, end, *boxes))
+    def _add_items(self, group: Sequence[Entry], nodes: Nodes) -> None:
+        """What an entry that travels as factors, or the entries of a bucket, is cut into."""
+        solver, first = self.solver, group[0]
+        if first.scheme == Product.scheme:
+            number = len(self.items)
+            self.items.append(Product(number, solver, first.params, first.layer, nodes, self.rank))
+            return
+        learnable = solver.net.params.learnable
+        counts = [(p, learnable[p].blob.count) for entry in group for p in entry.params]
+        for cuts in cut(counts):
+            self.items.append(Block(len(self.items), solver, cuts, nodes, self.rank))
 
     def close(self) -> None:
         self.settle()
-        self.solver.net.before_forward.remove(self._before_forward)
-        self._closing = True
+        for hook, function in self._hooks:
+            hook.remove(function)
+        self._post.close()
+
+    def take_history(self) -> None:
+        """The solver's history is another one now."""
+        for item in self._products:
+            item.take_history(self.solver)
 
     # -- an iteration ------------------------------------------------------------------------
 
     def clear_gradients(self) -> None:
         self.solver.net.clear_param_diffs()
         self._seen.clear()
+        self._pass = 0
+        self._steps = True
 
     def _before_forward(self, layer: int) -> None:
         for p in self._uses[layer]:
@@ -148,78 +148,124 @@ class Ssp:
                 self._wait_for(p, self._done - self.staleness)
                 self._take_in(p)
 
+    def _after_backward(self, layer: int) -> None:
+        if not self._steps:
+            return
+        for item in self._products:
+            if item.layer == layer and self._others:
+                item.collect(self._pass)
+        if layer == 0:
+            self._pass += 1
+
     def _wait_for(self, p: int, clock: int) -> None:
         """Until all others' updates of a parameter, up to ``clock``, are here."""
-        blocks = self._of_param[p]
+        columns = [item.number for item in self._of_param[p]]
         name = self.solver.net.layer_names[self.solver.net.params.learnable[p].owner[0]]
 
         def missing() -> list[int]:
-            there = self._clocks[:, blocks.start : blocks.stop].min(axis=1)
+            there = self._clocks[:, columns].min(axis=1)
             return [r for r in self._others if there[r] < clock]
 
         self.thread.wait_until(lambda: not missing(), f"{name} (staleness)", missing)
-        clocks = self._clocks[self._others, blocks.start : blocks.stop]
-        ahead = self._done - int(clocks.min()) if clocks.size else 0
+        ahead = self.ahead(self._of_param[p])
         self.worst = max(self.worst, ahead)
         if ahead > self.staleness:
             raise PcdError(f"layer {name}: {ahead} iterations ahead, allowed are {self.staleness}")
 
+    def ahead(self, items: Sequence[Item]) -> int:
+        """How many iterations of this rank the slowest of the others' clocks is behind."""
+        clocks = self._clocks[self._others][:, [item.number for item in items]]
+        return self._done - int(clocks.min()) if clocks.size else 0
+
     def _take_in(self, p: int) -> None:
         """What has come from others goes into the weights."""
-        for i in self._of_param[p]:
-            block = self._blocks[i]
-            if block.arrived:
-                with self._lock:
-                    data = self.solver.net.params.learnable[p].blob.data.reshape(-1)
-                    data[block.begin : block.end] -= block.inbox
-                    block.inbox[...] = 0
-                    block.arrived = False
+        for item in self._of_param[p]:
+            if isinstance(item, Block):
+                self._take_block(item, p)
+            elif isinstance(item, Product):
+                self._take_product(item)
+
+    def _take_block(self, block: Block, p: int) -> None:
+        piece = block.pieces[p]
+        if piece.arrived:
+            with self._lock:
+                data = self.solver.net.params.learnable[p].blob.data.reshape(-1)
+                data[piece.begin : piece.end] -= block.inbox[piece.at]
+                block.inbox[piece.at] = 0
+                piece.arrived = False
+
+    def _take_product(self, item: Product) -> None:
+        """Iteration by iteration, as far as all others, and this rank, have got."""
+        if not self._others:
+            return
+        clock = min(self._done, int(self._clocks[self._others, item.number].min()))
+        while item.taken < clock:
+            gradients = item.mean_gradient()
+            iteration, rate = self._moments[item.taken]
+            self.solver.rule.begin(iteration)
+            factor = self.scale * len(self._others)
+            for param, g, past in zip(item.learnable, gradients, item.history, strict=True):
+                for begin in range(0, g.size, CHUNK):
+                    at = slice(begin, min(begin + CHUNK, g.size))
+                    self._subtract(param, at, g[at], [h[at] for h in past], rate, factor)
+
+    def _subtract(
+        self, param: Param, at: slice, g: Array, past: list[Array], rate: float, factor: float
+    ) -> None:
+        """Take the update that g makes, times ``factor``, off the weights; g becomes it."""
+        solver, data = self.solver, param.blob.data.reshape(-1)
+        update.apply_to(param, data[at].copy(), g, past, solver.rule, solver.param, rate)
+        g *= g.dtype.type(factor)
+        data[at] -= g
 
     def apply_update(self) -> None:
-        solver = self.solver
+        solver, self._steps = self.solver, False
         solver.begin_update()
-        solver.clip_gradients()
+        clipped = solver.clip_gradients()
+        self._moments[self._done + 1] = solver.iter, solver.rate
+        self._moments.pop(self._done - self.staleness - 1, None)
         for p in self._fixed:
             solver.update_param(p)
-        for p in self._params:
+        for p in self._of_param:
             self._update(p)
         self._done += 1
+        with self._lock:
+            for block in self._blocks:
+                block.made(self._done)
+            if self._others:
+                for product in self._products:
+                    product.made(self._done, clipped)
+            for item in self._by_layer:
+                self._queue(item)
         solver.end_update()
 
     def _update(self, p: int) -> None:
-        """The own update: into the weights at once, and into the outbox."""
+        """The own update: into the weights at once, and to those who will send it."""
         solver = self.solver
         param = solver.net.params.learnable[p]
-        data, diff = param.blob.data.reshape(-1), param.blob.diff.reshape(-1)
+        diff = param.blob.diff.reshape(-1)
         past = [h.data.reshape(-1) for h in solver.history[p :: len(solver.net.params.learnable)]]
-        scale = diff.dtype.type(self.scale)
-        for i in self._of_param[p]:
-            block = self._blocks[i]
-            at = slice(block.begin, block.end)
-            g, h = diff[at], [array[at] for array in past]
-            update.apply_to(param, data[at].copy(), g, h, solver.rule, solver.param, solver.rate)
-            g *= scale
-            data[at] -= g
-            with self._lock:
-                block.outbox += g
-                block.made = self._done + 1
-                if self.port.pace:
-                    block.weight = float(np.abs(block.outbox).mean())
+        for begin in range(0, diff.size, CHUNK):
+            at = slice(begin, min(begin + CHUNK, diff.size))
+            self._subtract(param, at, diff[at], [h[at] for h in past], solver.rate, self.scale)
+        for item in self._of_param[p]:
+            if isinstance(item, Block):
+                piece = item.pieces[p]
+                with self._lock:
+                    item.add(piece, diff[piece.begin : piece.end])
+            elif isinstance(item, Product) and self.port.pace:
+                item.magnitude = float(np.abs(diff).mean())
 
     def settle(self) -> None:
         """All ranks, who stand at the same iteration, take in everything."""
         if self._settled == self._done:
             return
-        for p in self._params:
+        for p in self._of_param:
             self._wait_for(p, self._done)
             self._take_in(p)
-        self.thread.wait_until(
-            lambda: all(block.sent == block.made for block in self._blocks),
-            "the last updates",
-            lambda: self._others,
-        )
+        self.thread.wait_until(lambda: not self._ready, "the last updates", lambda: self._others)
         # Sums were made in another order on every rank: rounding is evened out.
-        for p in self._params:
+        for p in self._of_param:
             data = self.solver.net.params.learnable[p].blob.data.reshape(-1)
             steps = broadcast(Port(self.port.communicator), self.size, data, VALUES)
             self.thread.do(steps, "settling")
@@ -241,8 +287,10 @@ class Ssp:
         """Tell the others something of this iteration."""
         mine = np.array(values, np.float64)
         self._note(self.rank, self._done, mine)
+        clocks = np.zeros(self.size, np.int64)
+        clocks[self.rank] = self._done
         with self._lock:
-            self._letters.append(_message(BOARD, self._done, mine))
+            self._letters.append(Letter(BOARD, clocks, mine, self._others, "losses", "control"))
 
     def offered(self) -> Array:
         """What all ranks offered, a row each, as long ago as is certainly here; else the own."""
@@ -259,118 +307,56 @@ class Ssp:
             for old in [c for c in self._boards if c < self._done - 2 * self.staleness - 2]:
                 del self._boards[old]
 
-    # -- the communication thread ------------------------------------------------------------
+    # -- called by the communication thread ----------------------------------------------------
 
-    def _send(self) -> Steps[None]:
-        under_way: deque[_Letter] = deque()
-        ended = False
-        while not ended or under_way:
-            moved = False
-            while under_way and all(request.test() for request in under_way[0].requests):
-                under_way.popleft()
-                moved = True
-            while len(under_way) < SENT and not ended:
-                message = self._next_message()
-                if message is None:
-                    break
-                # Every receive that somebody has posted ends with a message.
-                ended = _header(message)[0] == END
-                under_way.append(_Letter(message))
-                for rank in self._others * (POSTED if ended else 1):
-                    request = self.port.communicator.isend(message, rank, STALE)
-                    under_way[-1].requests.append(request)
-                moved = True
-            yield moved
+    def _queue(self, item: Item) -> None:
+        """Let those of its outboxes wait for the wire that have something to send."""
+        for box in item.outboxes:
+            if box.ready:
+                self._ready[box] = None
+                if self.port.pace:
+                    box.weigh()
 
-    def _next_message(self) -> Array | None:
+    def _write(self) -> Letter | None:
         with self._lock:
             if self._letters:
                 return self._letters.popleft()
-            block = self._next_block()
-            if block is not None:
-                return self._pack(block)
-        if self._closing:
-            return _message(END, self._done, np.empty(0))
-        return None
+            box = self._next_box()
+            if box is None:
+                return None
+            del self._ready[box]
+            clocks, content = box.take(self._wire(box.to[0]))
+            item = box.item
+            self._queue(item)
+            return Letter(item.number, clocks, content, box.to, item.name, item.scheme)
 
-    def _next_block(self) -> Block | None:
+    def _next_box(self) -> Outbox | None:
         """The one that should go next, if the budget has room for it."""
-        waiting = [block for block in self._blocks if block.made > block.sent]
-        if not waiting:
+        if not self._ready:
             return None
-        last = self._done
-        due = min(block.sent for block in waiting)
-        if not self.port.pace or last - due >= self.staleness:
-            chosen = min(waiting, key=lambda block: block.sent)
-        else:
-            chosen = max(waiting, key=lambda block: block.weight)
-        size = HEADER + chosen.outbox.size * self.port.wire.size(chosen.outbox.dtype)
-        allowed = self.port.allows(self._others, size)
+        chosen = next(iter(self._ready))
+        if self.port.pace:
+            chosen = min(self._ready, key=lambda box: box.sent)
+            if self._done - chosen.sent < self.staleness:
+                chosen = max(self._ready, key=lambda box: box.weight)
+        allowed = self.port.allows(chosen.to, chosen.size(self._wire(chosen.to[0])))
         return chosen if allowed else None
 
-    def _pack(self, block: Block) -> Array:
-        """A message of what is in the outbox; what rounding leaves behind stays there."""
-        packed = self.port.wire.pack(block.outbox)
-        message = _message(block.number, block.made, packed)
-        if self.port.wire.exact:
-            block.outbox[...] = 0
-        else:
-            block.outbox -= self.port.wire.unpack(packed)
-        block.sent = block.made
-        block.weight = 0.0
-        return message
+    def _wire(self, rank: int) -> Wire:
+        """How numbers travel to and from a rank."""
+        return EXACT if rank in self._mates else self.port.wire
 
-    def _receive(self, rank: int) -> Steps[None]:
-        largest = max((b.outbox.nbytes for b in self._blocks), default=0)
-        room = HEADER + max(largest, SMALLEST_ROOM)
-        posted: deque[tuple[Request, Array]] = deque()
-
-        def post() -> None:
-            buffer = np.zeros(room, np.uint8)
-            posted.append((self.port.communicator.irecv(buffer, rank, STALE), buffer))
-
-        for _ in range(POSTED):
-            post()
-        while posted:
-            if not posted[0][0].test():
-                yield False
-                continue
-            buffer = posted.popleft()[1]
-            number, clock, size = _header(buffer)
-            if number != END:
-                post()
-                self._file(rank, number, clock, buffer[HEADER : HEADER + size])
-            yield True
-
-    def _file(self, rank: int, number: int, clock: int, content: Array) -> None:
-        """Put a message where the main thread will look."""
+    def _read(self, source: int, number: int, clocks: Array, content: Array) -> None:
+        """Put what has come where the main thread will look."""
         if number == BOARD:
-            self._note(rank, clock, content.view(np.float64))
+            self._note(source, int(clocks[source]), content.view(np.float64).copy())
             return
-        block = self._blocks[number]
-        packed = content.view(self.port.wire.room(0, block.inbox.dtype).dtype)
+        item = self.items[number]
+        values = item.unpack(content, self._wire(source))
+        self.thread.recorder.arrived(item.name, item.scheme, content.nbytes)
         with self._lock:
-            block.inbox += self.port.wire.unpack(packed)
-            block.arrived = True
-        self._clocks[rank, number] = clock
-
-
-def with_updates(plan: Plan, net: Net, staleness: int) -> Plan:
-    """The plan as it is where staleness is allowed: dense updates, from each rank to all others."""
-    entries = []
-    for entry in plan.entries:
-        values = sum(net.params.learnable[p].blob.count for p in entry.params)
-        sent = (plan.ranks - 1) * values * create_wire(plan.wire).size(np.dtype(np.float32))
-        reason = f"staleness {staleness}: updates to all ranks, at most so much"
-        entries.append(replace(entry, scheme="updates", bucket=None, bytes=sent, reason=reason))
-    return replace(plan, entries=tuple(entries))
-
-
-def _message(number: int, clock: int, content: Array) -> Array:
-    header = np.array([number, clock, content.nbytes], np.int64)
-    return np.concatenate([header.view(np.uint8), content.view(np.uint8)])
-
-
-def _header(message: Array) -> tuple[int, int, int]:
-    number, clock, size = message[:HEADER].view(np.int64).tolist()
-    return number, clock, size
+            complete = item.deliver(clocks, values, source in self._mates)
+            self._queue(item)
+        if complete:
+            column = self._clocks[:, number]
+            np.maximum(column, clocks, out=column)

@@ -136,6 +136,12 @@ class Recorder:
             self._under_way += 1
         return Exchange(self, name, scheme, now)
 
+    def arrived(self, name: str, scheme: str, size: int) -> None:
+        """Something has come that belongs to no exchange of this rank's own."""
+        with self._lock:
+            self._sums.received += size
+            self.traffic.setdefault((name, scheme), Traffic()).received += size
+
     def _ended(self, exchange: Exchange) -> None:
         now = self.clock()
         with self._lock:

@@ -1,10 +1,12 @@
 """Staleness: never more than the bound, nothing lost, and within a budget."""
 
+import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import Case, build, identical, plan_for, weights
+from cases import SOLVERS, Case, build, distance, identical, plan_for, weights
 
 from pycaffe_dist.events import Event, Updated
 from pycaffe_dist.parallel.cluster import distribute
@@ -20,6 +22,8 @@ class Run:
 
     def __init__(self, case: Case, communicator: Communicator, pauses: list[float]) -> None:
         self.solver = build(case, [communicator.rank], communicator.size)
+        # Who makes others' updates of their factors takes the decay from weights of its own.
+        self.solver.param.weight_decay = 0
         self.first = weights(self.solver)
         self.sum = [np.zeros(w.shape) for w in self.first]
         self.ahead: list[int] = []
@@ -40,9 +44,13 @@ class Run:
                 total += param.blob.diff
 
 
-def runs(settings: ClusterSettings, pauses: list[float]) -> list[Run]:
-    case = Case("conv", "SGD", "", settings)
-    return run_ranks(len(pauses), lambda communicator: Run(case, communicator, pauses))
+def runs(
+    settings: ClusterSettings, pauses: list[float], hosts: str = "", case: Case | None = None
+) -> list[Run]:
+    """Ranks that pause before every iteration; on hosts of their own, or named with a letter."""
+    case = replace(case or Case("conv", "SGD", ""), settings=settings)
+    names = hosts or len(pauses)
+    return run_ranks(names, lambda communicator: Run(case, communicator, pauses))
 
 
 @pytest.mark.parametrize("staleness", [1, 3])
@@ -54,17 +62,102 @@ def test_a_fast_rank_beside_a_slow_one_keeps_the_bound_in_every_iteration(stalen
     assert max(max(run.ahead) for run in everybody) == staleness  # and it was made use of
 
 
-@pytest.mark.parametrize("wire", ["fp32", "fp16", "bf16"])
-@pytest.mark.parametrize("bandwidth", [None, 1e6])
-def test_every_update_of_every_rank_arrives_once(wire: str, bandwidth: float | None) -> None:
-    settings = ClusterSettings(staleness=2, wire=wire, bandwidth=bandwidth)
-    everybody = runs(settings, [0.0, 0.005, 0.0])
+def check_sum(everybody: list[Run], close: float = 1e-5) -> None:
+    """All ranks have the same weights, and every update of every rank is in them once."""
     assert identical([run.last for run in everybody])
     for i, (before, after) in enumerate(zip(everybody[0].first, everybody[0].last, strict=True)):
         updates = sum(run.sum[i] for run in everybody)
-        # In half the bits, what rounding left behind is still in the outbox of each rank.
-        close = 1e-5 if wire == "fp32" else 3e-2
         np.testing.assert_allclose(before - after, updates, rtol=close, atol=close * 0.1)
+
+
+@pytest.mark.parametrize("comm", ["dense", "sfb"])
+@pytest.mark.parametrize("wire", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("bandwidth", [None, 1e6])
+def test_every_update_of_every_rank_arrives_once(
+    comm: str, wire: str, bandwidth: float | None
+) -> None:
+    settings = ClusterSettings(comm=comm, staleness=2, wire=wire, bandwidth=bandwidth)
+    # In half the bits, what rounding left behind is still in the outbox of each rank.
+    check_sum(runs(settings, [0.0, 0.005, 0.0]), 1e-5 if wire == "fp32" else 3e-2)
+
+
+@pytest.mark.parametrize("comm", ["dense", "sfb"])
+@pytest.mark.parametrize("hosts", ["aabb", "aaabc", "aaa", "abab", "abcde"])
+def test_updates_go_by_leaders_and_hubs(comm: str, hosts: str) -> None:
+    pauses = [0.002 * (i % 3) for i in range(len(hosts))]
+    check_sum(runs(ClusterSettings(comm=comm, staleness=1), pauses, hosts))
+
+
+@pytest.mark.parametrize("hosts", ["aabb", "abc", "aaabc"])
+def test_a_node_sends_what_the_plan_says(hosts: str) -> None:
+    """However many ranks it has: updates once to the hub and, as a hub, once to each other node."""
+
+    def run(communicator: Communicator) -> tuple[int, int]:
+        case = Case("lenet", "SGD", "", ClusterSettings(comm="dense", staleness=1))
+        solver = build(case, [communicator.rank], communicator.size)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan):
+            sent = []
+            for steps in (4, 12):  # the end of each is the same
+                before = communicator.sent_out
+                solver.step(steps)
+                sent.append(communicator.sent_out - before)
+            return sent[1] - sent[0], 8 * plan.bytes
+
+    sent, planned = zip(*run_ranks(list(hosts), run), strict=True)
+    nodes = len(set(hosts))
+    assert sum(sent) <= 1.05 * nodes * planned[0]
+    assert sum(sent) > 0.5 * nodes * planned[0]  # those who lag behind send several as one
+
+
+@pytest.mark.parametrize(
+    ("net", "solver", "extra"),
+    [
+        ("flavours", "Nesterov", ""),
+        ("conv", "SGD", "iter_size: 3"),
+        ("conv", "SGD", "clip_gradients: 0.5"),
+        ("conv", "SGD", 'lr_policy: "step" stepsize: 7 gamma: 0.5'),
+    ],
+)
+def test_factors_make_the_others_updates(net: str, solver: str, extra: str) -> None:
+    settings = ClusterSettings(comm="sfb", staleness=2)
+    check_sum(runs(settings, [0.0, 0.004, 0.002], case=Case(net, solver, extra)))
+
+
+@pytest.mark.parametrize("comm", ["dense", "sfb"])
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_ranks_that_lag_behind_in_nothing_train_as_one(kind: str, comm: str) -> None:
+    """With a linear rule as one rank with the joint batch; else, if all have one batch, with it."""
+    case = Case("conv", kind, "", ClusterSettings(comm=comm, staleness=1))
+    linear = kind in ("SGD", "Nesterov")
+    together = threading.Barrier(3)
+
+    def work(communicator: Communicator) -> list[np.ndarray]:
+        solver = build(case, [communicator.rank if linear else 0], 3)
+        solver.param.weight_decay = 0
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan) as cluster:
+
+            def wait_for_all() -> None:
+                together.wait(30)
+                while cluster.ssp.ahead(cluster.ssp.items):
+                    time.sleep(1e-3)
+
+            def update_together(layer: int) -> None:
+                if layer == 0:
+                    together.wait(30)
+
+            solver.on_start.append(wait_for_all)
+            solver.net.after_backward.append(update_together)
+            solver.step(STEPS)
+        return weights(solver)
+
+    one = build(case, range(3) if linear else [0], 3)
+    one.param.weight_decay = 0
+    one.step(STEPS)
+    ranks = run_ranks(3, work)
+    assert identical(ranks)
+    assert distance(ranks[0], weights(one)) < 1e-5
 
 
 def test_under_a_budget_updates_join_and_fewer_bytes_are_sent() -> None:
