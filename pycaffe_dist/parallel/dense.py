@@ -8,11 +8,9 @@ makes the scheme: *allreduce* divides it by P, *sharded* makes new weights of it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from pycaffe_dist.memory import Array
+from pycaffe_dist.memory import HOST, Array, aligned
 from pycaffe_dist.parallel.collectives import all_gather, bounds, reduce_scatter
 from pycaffe_dist.parallel.communicator import Steps
 from pycaffe_dist.parallel.parcel import Fabric, Parcel, blocks
@@ -29,13 +27,22 @@ class Allreduce(Parcel):
     ) -> None:
         super().__init__(fabric, solver, params, layer, number)
         mates = len(fabric.node.mates)
-        # One array on a node of one rank is exchanged where it is.
+        # On a node of one rank gradients are exchanged where they are.
         self.slots: Array | None = None
         if mates > 1:
             room = fabric.communicator.share(mates * self.count, self.dtype)
             self.slots = room.reshape(mates, self.count)
         elif len(self.params) > 1:
-            self.slots = np.empty((1, self.count), self.dtype)
+            self.slots = aligned(self.count, self.dtype).reshape(1, self.count)
+            self._move_gradients(self.slots[0])
+
+    def _move_gradients(self, room: Array) -> None:
+        """Let the gradients live side by side, so that they need not be copied there."""
+        begin = 0
+        for param in self.learnable:
+            end = begin + param.blob.count
+            room[begin:end] = param.blob.diff_value.exchange(HOST, room[begin:end])
+            begin = end
 
     def steps(self) -> Steps[None]:
         diffs = [param.blob.diff.reshape(-1) for param in self.learnable]
@@ -45,7 +52,8 @@ class Allreduce(Parcel):
         node, tag = self.fabric.node, self.tag
         slices = bounds(self.count, len(node.leaders))
         if self.slots is not None:
-            _copy(diffs, self.slots[node.place])
+            for diff, piece in _aside(diffs, self.slots[node.place]):
+                piece[...] = diff
             yield from self._add_up(self.slots)
         if node.leads:
             yield from reduce_scatter(self.fabric.port, node.leaders, total, slices, tag)
@@ -94,10 +102,8 @@ class Allreduce(Parcel):
 
     def _bring(self, result: Array, diffs: Sequence[Array]) -> None:
         if self.slots is not None:
-            at = 0
-            for diff in diffs:
-                diff[...] = result[at : at + diff.size]
-                at += diff.size
+            for diff, piece in _aside(diffs, result):
+                diff[...] = piece
 
 
 class Sharded(Allreduce):
@@ -126,8 +132,11 @@ class Sharded(Allreduce):
         self.publish(result)
 
 
-def _copy(pieces: Sequence[Array], whole: Array) -> None:
+def _aside(arrays: Sequence[Array], whole: Array) -> Iterator[tuple[Array, Array]]:
+    """Arrays with their places, end to end, in ``whole``, but for those that are already there."""
     at = 0
-    for piece in pieces:
-        whole[at : at + piece.size] = piece
-        at += piece.size
+    for array in arrays:
+        piece = whole[at : at + array.size]
+        if array.ctypes.data != piece.ctypes.data:
+            yield array, piece
+        at += array.size

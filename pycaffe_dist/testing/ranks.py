@@ -5,8 +5,10 @@ results = run_ranks(3, lambda communicator: ...)
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -120,8 +122,16 @@ def run_ranks(
     end = time.monotonic() + seconds
     while any(thread.is_alive() for thread in threads) and not errors:
         if time.monotonic() > end:
-            raise TimeoutError(f"ranks hang; through are {sorted(results)} of {len(names)}")
+            raise TimeoutError(
+                f"ranks hang; through are {sorted(results)} of {len(names)}; they are at\n"
+                + "\n".join(_where(thread) for thread in threading.enumerate())
+            )
         time.sleep(1e-3)
     if errors:
         raise errors[min(errors)]
     return [results[i] for i in range(len(names))]
+
+
+def _where(thread: threading.Thread) -> str:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return f"{thread.name}:\n{''.join(traceback.format_stack(frame))}"

@@ -12,6 +12,7 @@ from pycaffe_dist.events import Event, Updated
 from pycaffe_dist.parallel.cluster import distribute
 from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.trace import Traffic
 from pycaffe_dist.testing.ranks import run_ranks
 
 STEPS = 25
@@ -158,6 +159,26 @@ def test_ranks_that_lag_behind_in_nothing_train_as_one(kind: str, comm: str) -> 
     ranks = run_ranks(3, work)
     assert identical(ranks)
     assert distance(ranks[0], weights(one)) < 1e-5
+
+
+def test_bytes_are_counted_by_layer_and_scheme() -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm="sfb", staleness=1))
+
+    def work(communicator: Communicator) -> dict[tuple[str, str], Traffic]:
+        solver = build(case, [communicator.rank], communicator.size)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan) as cluster:
+            solver.step(STEPS)
+            return cluster.recorder.traffic
+
+    one, other = run_ranks(2, work)
+    header, rows = 8 * 4, 4 * 4  # a message's first words; bytes of a column of the batch
+    for name, width in (("ip1", 13 + 36), ("ip2", 7 + 13)):
+        mine, others = one[name, "sfb"], other[name, "sfb"]
+        assert mine.exchanges == STEPS
+        assert mine.sent == STEPS * (rows * width + header)
+        assert others.received == STEPS * rows * width
+    assert one["conv1+conv2", "updates"].sent > 0
 
 
 def test_under_a_budget_updates_join_and_fewer_bytes_are_sent() -> None:

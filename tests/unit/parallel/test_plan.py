@@ -350,10 +350,32 @@ def test_overlap_hides_and_a_clipping_solver_hides_less():
 
 def test_ranks_that_may_be_ahead_wait_for_nothing():
     net = model("bvlc_alexnet", 32)
+    slow = replace(GIGABIT, between=AlphaBeta(1e-4, 8 / 2e8))  # more than can be hidden
     assert (
-        plan_of(net, 2, comm="allreduce", staleness=1).step_ms
-        < plan_of(net, 2, comm="allreduce").step_ms
+        plan_of(net, 2, comm="allreduce", links=slow, staleness=1).step_ms
+        < plan_of(net, 2, comm="allreduce", links=slow).step_ms
     )
+
+
+def test_where_ranks_may_be_ahead_updates_or_factors_travel():
+    net = model("bvlc_alexnet", 32)
+
+    def found(ranks=4, **settings):
+        return schemes(plan_of(net, ranks, staleness=2, **settings), net)
+
+    assert set(found(comm="sharded").values()) == {"updates"}
+    asked = found(comm="sf-push")
+    assert {name for name, scheme in asked.items() if scheme == "sfb"} == {"fc6", "fc7", "fc8"}
+    assert set(asked.values()) == {"updates", "sfb"}
+    assert (found()["fc6"], found()["conv1"]) == ("sfb", "updates")
+    assert set(found(ranks=1).values()) == {"updates"}
+
+
+def test_by_hubs_as_many_bytes_are_sent_as_in_a_ring():
+    net = model("bvlc_alexnet", 32)
+    for ranks in (2, 3, 8):
+        stale = plan_of(net, ranks, comm="dense", staleness=1)
+        assert stale.bytes == plan_of(net, ranks, comm="allreduce").bytes
 
 
 def test_a_budget_is_a_slower_link():
