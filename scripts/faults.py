@@ -2,14 +2,15 @@
 
     python scripts/faults.py                                  # every cell once
     python scripts/faults.py --cells 'kill:1' --repeats 20    # one kind, at 20 random steps
-    python scripts/faults.py --cells MOMENT --repeats 20      # kill -9 at any second of a run
+    python scripts/faults.py --cells MOMENT --repeats 20      # kill -9 at any time of training
     python scripts/faults.py --cells link --json links.json   # between network namespaces (root)
 
 A cell is a schedule of `pycaffe_dist.testing.faults`.  LeNet on the embedded digits is trained
 once undisturbed, then once for each cell under `pcd launch` (or without it where the supervisor is
-the victim, and then again with `--resume auto`).  A cell is good if every attempt ends within 15 s
-of its fault, the log says why in a line, no process, file or shared memory is left, and the last
-weights are, bit for bit, those of the undisturbed run.
+the victim, and then again with `--resume auto`).  A MOMENT is drawn from the time that training
+took undisturbed, and drawn again where training was over by then.  A cell is good if
+every attempt ends within 15 s of its fault, the log says why in a line, no process, file or shared
+memory is left, and the last weights are, bit for bit, those of the undisturbed run.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ ON_DISK = ("write", "rename", "renamed")
 DEATHS = ("kill", "segv", "exit", "exit=3", "raise", "memory")
 RESTARTS = 4
 FAILURE = re.compile(r"^\0?E\d{4} (\S+) .*The job failed: (.*); \d+ restarts? left$", re.M)
+TRAINING = re.compile(r"^\0?I\d{4} (\S+) .*\] (?:Solving .*|Optimization Done\.)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,8 @@ def cells() -> Iterator[Cell]:
     yield Cell(("kill:2:S:exchange",), flags=("--comm", "sharded"))
     yield Cell(("kill:0:S:exit",), failures=0)
     yield Cell(("kill:1:S:exit",), failures=0)
-    yield Cell(("kill:0:*:MOMENT",), failures=-1)
-    yield Cell(("kill:1:*:MOMENT",), failures=-1)
+    yield Cell(("kill:0:*:MOMENT",))
+    yield Cell(("kill:1:*:MOMENT",))
     yield Cell(("kill:1:5:compute", "segv:0:9:rename"), failures=2)
     yield Cell(("kill:1:5:compute:9",), failures=5, code=137, says="Given up after 4 restarts")
     for who in ("0", "1"):
@@ -127,16 +129,17 @@ class Verdict:
     code: int | None = None
     reasons: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    missed: bool = False
 
 
 class Trial:
     """One run of a cell, in a folder of its own."""
 
-    def __init__(self, cell: Cell, folder: Path, lab: Lab | None, length: float) -> None:
+    def __init__(self, cell: Cell, folder: Path, lab: Lab | None, training: float) -> None:
         self.cell, self.folder, self.lab = cell, folder, lab
         self.log = folder / "log.txt"
         (folder / "tmp").mkdir(parents=True)
-        moment = f"{random.uniform(0, length):.2f}s"
+        moment = f"{random.uniform(0, training):.2f}s"
         step = random.randint(SNAPSHOT + 1, ITERATIONS - SNAPSHOT)
         self.faults = [f.replace(":S:", f":{step}:").replace("MOMENT", moment) for f in cell.faults]
 
@@ -201,9 +204,9 @@ class Trial:
         return [str(p) for p in (*self.folder.glob(".*.tmp"), *(self.folder / "tmp").iterdir())]
 
 
-def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, length: float) -> Verdict:
+def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, training: float) -> Verdict:
     """Run a cell and say all that was wrong."""
-    trial = Trial(cell, folder, lab, length)
+    trial = Trial(cell, folder, lab, training)
     verdict = Verdict(" ".join([*trial.faults, *cell.flags]), cell.nodes)
     begin, before = time.monotonic(), shared_memory()
     verdict.code = trial.run()
@@ -211,8 +214,9 @@ def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, length: fl
         verdict.gone.append(trial.wait_until_gone())
         if trial.run(launch=False):
             verdict.wrong.append("did not go on with --resume auto")
-    text = trial.log.read_text()
-    _judge_log(cell, verdict, text, [row["time"] for row in happened(folder)])
+    text, faults = trial.log.read_text(), happened(folder)
+    verdict.missed = "MOMENT" in cell.name and all(f["iteration"] == ITERATIONS for f in faults)
+    _judge_log(cell, verdict, text, [fault["time"] for fault in faults])
     if verdict.code != cell.code:
         verdict.wrong.append(f"exit code {verdict.code}, not {cell.code}")
     # On other nodes MPI keeps its memory where it likes; after a kill -9 of a daemon it stays.
@@ -238,9 +242,10 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     """What is said of which failure, and when."""
     wrong, failures = verdict.wrong, FAILURE.findall(text)
     verdict.reasons = [reason for _, reason in failures]
-    if not faults and "MOMENT" not in cell.name:
+    if not faults and not verdict.missed:
         wrong.append("the fault did not happen")
-    if cell.supervised and cell.failures >= 0 and len(failures) != cell.failures:
+    known = cell.supervised and cell.failures >= 0 and not verdict.missed
+    if known and len(failures) != cell.failures:
         wrong.append(f"{len(failures)} attempts failed, not {cell.failures}")
     for when, _ in failures:
         end = _seconds(when)
@@ -256,12 +261,13 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
 
 
 def undisturbed(cell: Cell, folder: Path, lab: Lab | None) -> tuple[bytes, float]:
-    """The weights that a run ends with, and how many seconds it takes."""
+    """The weights that a run ends with, and how many seconds it trains."""
     trial = Trial(cell, folder, lab, 0.0)
-    begin = time.monotonic()
-    if trial.run():
-        raise SystemExit(f"an undisturbed run fails:\n{trial.log.read_text()[-3000:]}")
-    return trial.weights(), time.monotonic() - begin
+    code, text = trial.run(), trial.log.read_text()
+    if code:
+        raise SystemExit(f"an undisturbed run fails:\n{text[-3000:]}")
+    begin, *_, end = map(_seconds, TRAINING.findall(text))
+    return trial.weights(), end - begin
 
 
 def place(cell: Cell) -> AbstractContextManager[Lab | None]:
@@ -297,7 +303,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(args.keep or temporary)
         quiet: dict[Cell, tuple[bytes, float]] = {}
-        for number, cell in enumerate(c for c in chosen for _ in range(args.repeats)):
+        todo = [cell for cell in chosen for _ in range(args.repeats)]
+        while todo:
+            cell, number = todo.pop(0), len(verdicts)
             same = replace(cell, faults=(), says="", failures=0, code=0, supervised=True)
             if same not in quiet:
                 with place(same) as lab:
@@ -305,13 +313,17 @@ def main() -> int:
             with place(cell) as lab:
                 verdict = judge(cell, folder / str(number), lab, *quiet[same])
             verdicts.append(verdict)
+            if verdict.missed:
+                todo.insert(0, cell)
             gone = max(verdict.gone, default=0.0)
-            said = "good" if not verdict.wrong else "BAD: " + "; ".join(verdict.wrong)
+            said = "too late" if verdict.missed else "good"
+            said = "BAD: " + "; ".join(verdict.wrong) if verdict.wrong else said
             print(f"{verdict.cell:58} {gone:6.2f} s {verdict.seconds:6.1f} s  {said}", flush=True)
             if args.json:
                 Path(args.json).write_text(json.dumps([asdict(v) for v in verdicts], indent=1))
     bad = sum(bool(v.wrong) for v in verdicts)
-    print(f"{len(verdicts) - bad} of {len(verdicts)} good")
+    late = sum(v.missed for v in verdicts)
+    print(f"{len(verdicts) - bad} of {len(verdicts)} good" + f", {late} too late" * bool(late))
     return 1 if bad else 0
 
 

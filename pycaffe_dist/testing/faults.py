@@ -12,7 +12,7 @@ notes what it does in ``faults.jsonl`` of the folder before it does it.
     who     the number of a rank, or all; mpirun (which started rank 0), daemon (which started the
             last rank on its node), supervisor (which started mpirun): what a signal can do to them
     step    an iteration from which on it may happen; * for any
-    phase   when: see ``PHASES``; or so many seconds after the start of Python, as 2.5s
+    phase   when: see ``PHASES``; or so many seconds after the first step begins, as 2.5s
 """
 
 from __future__ import annotations
@@ -125,11 +125,6 @@ class Saboteur:
 
     def begin(self) -> None:
         self.moment("start")
-        for phase in {fault.phase for fault in self.faults}:
-            if seconds := SECONDS.fullmatch(phase):
-                timer = threading.Timer(float(seconds[1]), self.moment, [phase])
-                timer.daemon = True
-                timer.start()
         from pycaffe_dist.parallel.cluster import Cluster
         from pycaffe_dist.parallel.comm_thread import CommThread
         from pycaffe_dist.solver import Solver
@@ -165,6 +160,15 @@ class Saboteur:
         phase = {"SolveBegins": "begin", "SolveEnds": "end"}.get(type(event).__name__)
         if phase:
             self.moment(phase)
+        if phase == "begin":
+            self._wind_up()
+
+    def _wind_up(self) -> None:
+        for phase in {fault.phase for fault in self.faults}:
+            if seconds := SECONDS.fullmatch(phase):
+                timer = threading.Timer(float(seconds[1]), self.moment, [phase])
+                timer.daemon = True
+                timer.start()
 
     def _stepped(self, _: bool, __: Any, job: Any) -> None:
         if not job.done and job.scheme != "control":
