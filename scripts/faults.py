@@ -109,12 +109,15 @@ def cells() -> Iterator[Cell]:
     yield Cell(("stop:mpirun:S:compute",), says="no sign of life")
     yield Cell(("stop=3:mpirun:S:compute",), failures=0)
     yield Cell(("stop=3:supervisor:S:compute",), failures=0)
+    yield Cell(("skew=86400:1:*:start",), failures=0)
     yield Cell(("kill:1:S:exchange",), nodes=2)
     yield Cell(("stop:1:S:exchange",), nodes=2, says=r"rank 1 on \S+ did not answer")
     yield Cell(("kill:daemon:S:exchange",), nodes=2)
     yield Cell(("stop:daemon:S:exchange",), failures=0, nodes=2)
     yield Cell(("link-down=2:1:S:exchange",), 0, flags=("--stall-timeout", "60"), nodes=2)
-    yield Cell(("link-down=20:1:S:exchange",), -1, says="did not answer", nodes=2)
+    yield Cell(("link-down=60:1:S:exchange",), 0, flags=("--stall-timeout", "150"), nodes=2)
+    for seconds in (20, 60):
+        yield Cell((f"link-down={seconds}:1:S:exchange",), -1, says="did not answer", nodes=2)
     yield Cell(("slow-link=10mbit:1:S:exchange",), failures=0, nodes=2)
 
 

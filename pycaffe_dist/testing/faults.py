@@ -8,7 +8,7 @@ attempts together.  The ranks of a run with these variables do it to themselves:
 notes what it does in ``faults.jsonl`` of the folder before it does it.
 
     kind    kill, segv, stop[=SECONDS], signal=NUMBER, exit[=CODE], raise, memory, hang, nan,
-            nan-gradient, diverge, link-down[=SECONDS], slow-link=RATE
+            nan-gradient, diverge, skew=SECONDS, link-down[=SECONDS], slow-link=RATE
     who     the number of a rank, or all; mpirun (which started rank 0), daemon (which started the
             last rank on its node), supervisor (which started mpirun): what a signal can do to them
     step    an iteration from which on it may happen; * for any
@@ -271,6 +271,13 @@ def _diverge(_: Fault, solver: Solver) -> None:
     solver.net.params.learnable[-1].blob.data.reshape(-1)[0] += 1e-3
 
 
+def _skew(fault: Fault, _: Any) -> None:
+    """The clocks of another machine: one is wrong, the others count from elsewhere."""
+    for name in ("time", "monotonic", "perf_counter"):
+        right = getattr(time, name)
+        setattr(time, name, lambda right=right: right() + float(fault.value))
+
+
 def _link_down(fault: Fault, _: Any) -> None:
     if fault.value:
         _later(float(fault.value), "ip link set eth0 up")
@@ -302,6 +309,7 @@ KINDS: dict[str, Callable[[Fault, Any], object]] = {
     "nan": _nan,
     "nan-gradient": _nan_gradient,
     "diverge": _diverge,
+    "skew": _skew,
     "link-down": _link_down,
     "slow-link": _slow_link,
 }
