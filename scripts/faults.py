@@ -58,6 +58,7 @@ class Cell:
         failures: how many attempts fail.
         says: what the log has of it.
         flags: of `pcd train`, besides.
+        launch: of `pcd launch`, besides.
         nodes: of a network lab; 0: all ranks are here.
         supervised: whether the supervisor lives on.
         code: what the run ends with.
@@ -67,6 +68,7 @@ class Cell:
     failures: int = 1
     says: str = ""
     flags: tuple[str, ...] = ()
+    launch: tuple[str, ...] = ()
     nodes: int = 0
     supervised: bool = True
     code: int = 0
@@ -115,9 +117,12 @@ def cells() -> Iterator[Cell]:
     yield Cell(("kill:daemon:S:exchange",), nodes=2)
     yield Cell(("stop:daemon:S:exchange",), failures=0, nodes=2)
     yield Cell(("link-down=2:1:S:exchange",), 0, flags=("--stall-timeout", "60"), nodes=2)
-    yield Cell(("link-down=60:1:S:exchange",), 0, flags=("--stall-timeout", "150"), nodes=2)
-    for seconds in (20, 60):
-        yield Cell((f"link-down={seconds}:1:S:exchange",), -1, says="did not answer", nodes=2)
+    yield Cell(("link-down=20:1:S:exchange",), -1, says="did not answer", nodes=2)
+    # TCP tries again after twice the time of before: up to two minutes when the link was down one.
+    patient = {"flags": ("--stall-timeout", "150"), "launch": ("--heartbeat-timeout", "160")}
+    yield Cell(("link-down=60:1:S:exchange",), 0, **patient, nodes=2)
+    tries = ("--max-restarts", "8")  # with pauses of 2, 4, 8, 16, 32 s
+    yield Cell(("link-down=60:1:S:exchange",), -1, says="did not answer", launch=tries, nodes=2)
     yield Cell(("slow-link=10mbit:1:S:exchange",), failures=0, nodes=2)
 
 
@@ -149,6 +154,7 @@ class Trial:
     def run(self, launch: bool = True) -> int:
         """Train to the end; the exit code."""
         verb = ["launch", "--max-restarts", str(RESTARTS), "--heartbeat-timeout", "6"]
+        verb += self.cell.launch
         ranks = ["--ranks", str(RANKS)]
         env = dict(
             os.environ, TMPDIR=str(self.folder / "tmp"), **planted(self.folder, *self.faults)
@@ -250,9 +256,9 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     known = cell.supervised and cell.failures >= 0 and not verdict.missed
     if known and len(failures) != cell.failures:
         wrong.append(f"{len(failures)} attempts failed, not {cell.failures}")
-    for when, _ in failures:
-        end = _seconds(when)
-        verdict.gone.append(round(end - max((f for f in faults if f <= end), default=end), 2))
+    ends = [_seconds(when) for when, _ in failures]
+    for fault in faults:
+        verdict.gone += [round(end - fault, 2) for end in ends if end >= fault][:1]
     # Who is silent must first be missed, and one that is cut off cannot be asked to leave.
     most = GONE_SECONDS + (2 * STALL_SECONDS if cell.says else 0)
     if max(verdict.gone, default=0.0) > most:
@@ -309,7 +315,7 @@ def main() -> int:
         todo = [cell for cell in chosen for _ in range(args.repeats)]
         while todo:
             cell, number = todo.pop(0), len(verdicts)
-            same = replace(cell, faults=(), says="", failures=0, code=0, supervised=True)
+            same = replace(cell, faults=(), says="", failures=0, code=0, launch=(), supervised=True)
             if same not in quiet:
                 with place(same) as lab:
                     quiet[same] = undisturbed(same, folder / f"quiet{number}", lab)
