@@ -103,14 +103,19 @@ class MpiCommunicator(Communicator):
         self._comm.Free()
 
 
+def _load() -> Any:
+    """The module mpi4py.MPI; it does not start MPI, but ends it at exit if somebody has."""
+    settings = require("mpi4py", "mpi", PURPOSE).rc
+    settings.initialize, settings.finalize = False, True
+    return require("mpi4py.MPI", "mpi", PURPOSE)
+
+
 def _start() -> Any:
     """The module mpi4py.MPI, of an MPI that is started.
 
     More than one thread calls it, one after the other: no more is asked of the library.
     """
-    settings = require("mpi4py", "mpi", PURPOSE).rc
-    settings.initialize, settings.finalize = False, True
-    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
+    MPI = _load()
     if not MPI.Is_initialized():
         # All ranks wait for each other here.  mpi4py would let no other thread of ours run
         # meanwhile, not even the one that watches how long it takes; ctypes does.
@@ -144,8 +149,7 @@ def facts() -> dict[str, str]:
 
 def library() -> tuple[str, str]:
     """Whose MPI it is and the file that was loaded; MPI is not started."""
-    require("mpi4py", "mpi", PURPOSE).rc.initialize = False
-    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
+    MPI = _load()
     with open("/proc/self/maps") as maps:
         files = {line.split()[-1] for line in maps if "/libmpi" in line}
     return MPI.get_vendor()[0], min(files, key=len, default=str(MPI.__file__))

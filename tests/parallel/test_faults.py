@@ -19,11 +19,15 @@ DENSE = ["--comm", "dense"]  # a measured plan may differ in rounding
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    """The last weights of a run that nothing disturbs."""
+def undisturbed(tmp_path_factory):
+    """The folder and the log of a run that nothing disturbs."""
     folder = write(tmp_path_factory.mktemp("undisturbed"))
-    Run(folder, *TRAIN, "--ranks", "2", *DENSE).end(0)
-    return last_weights(folder)
+    return folder, Run(folder, *TRAIN, "--ranks", "2", *DENSE).end(0)
+
+
+@pytest.fixture(scope="module")
+def weights(undisturbed):
+    return last_weights(undisturbed[0])
 
 
 def last_weights(folder):
@@ -39,6 +43,10 @@ def faulty(folder, faults, *args):
 
 def leftovers(folder):
     return [*folder.glob(".*.tmp"), *(folder / "tmp").iterdir()]
+
+
+def test_mpirun_has_nothing_to_say_of_a_good_end(undisturbed):
+    assert undisturbed[1].splitlines()[-1].endswith("] Optimization Done.")
 
 
 @pytest.mark.parametrize(
