@@ -46,6 +46,8 @@ ANYWHERE = ("compute", "exchange", "snapshot", "test", "end")
 ON_DISK = ("write", "rename", "renamed")
 DEATHS = ("kill", "segv", "exit", "exit=3", "raise", "memory")
 RESTARTS = 4
+# An mpirun is content with a rank that leaves with 0 before MPI starts; the other ranks are not.
+NOT_STARTED = r"did not answer for \d+ s, in the exchange of the start of MPI"
 FAILURE = re.compile(r"^\0?E\d{4} (\S+) .*The job failed: (.*); \d+ restarts? left$", re.M)
 TRAINING = re.compile(r"^\0?I\d{4} (\S+) .*\] (?:Solving .*|Optimization Done\.)$", re.M)
 
@@ -85,7 +87,7 @@ def cells() -> Iterator[Cell]:
             for phase in (*ANYWHERE, *(ON_DISK if who == "0" else ())):
                 yield Cell((f"{kind}:{who}:S:{phase}",))
             if kind not in ("raise", "memory"):  # what is said in words is not tried again
-                yield Cell((f"{kind}:{who}:*:start",))
+                yield Cell((f"{kind}:{who}:*:start",), says=NOT_STARTED if kind == "exit" else "")
                 yield Cell((f"{kind}:{who}:*:begin",))
             yield Cell(("kill:1:5:compute", f"{kind}:{who}:*:load"), failures=2)
     for kind, number in (("kill", signal.SIGKILL), ("segv", signal.SIGSEGV)):
@@ -260,7 +262,8 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     for fault in faults:
         verdict.gone += [round(end - fault, 2) for end in ends if end >= fault][:1]
     # Who is silent must first be missed, and one that is cut off cannot be asked to leave.
-    most = GONE_SECONDS + (2 * STALL_SECONDS if cell.says else 0)
+    patience = 5 if cell.says == NOT_STARTED else 2
+    most = GONE_SECONDS + (patience * STALL_SECONDS if cell.says else 0)
     if max(verdict.gone, default=0.0) > most:
         wrong.append(f"gone after {max(verdict.gone)} s")
     if cell.says and not re.search(cell.says, text):

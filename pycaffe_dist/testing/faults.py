@@ -89,9 +89,14 @@ class Fault:
 
     def target(self) -> int:
         """The process that a signal goes to."""
-        if self.who in ("mpirun", "daemon"):
-            return os.getppid()
-        return _parent(os.getppid()) if self.who == "supervisor" else os.getpid()
+        if self.who not in ("mpirun", "daemon", "supervisor"):
+            return os.getpid()
+        daemon = os.getppid()
+        if self.who == "daemon":
+            return daemon
+        # Hydra's mpirun has a daemon on its own node too.
+        mpirun = _parent(daemon) if "PMI_RANK" in os.environ else daemon
+        return mpirun if self.who == "mpirun" else _parent(mpirun)
 
 
 def planted(folder: str | os.PathLike[str], *schedule: str) -> dict[str, str]:
