@@ -2,14 +2,15 @@
 
     python scripts/faults.py                                  # every cell once
     python scripts/faults.py --cells 'kill:1' --repeats 20    # one kind, at 20 random steps
-    python scripts/faults.py --cells MOMENT --repeats 20      # kill -9 at any second of a run
+    python scripts/faults.py --cells MOMENT --repeats 20      # kill -9 at any time of training
     python scripts/faults.py --cells link --json links.json   # between network namespaces (root)
 
 A cell is a schedule of `pycaffe_dist.testing.faults`.  LeNet on the embedded digits is trained
 once undisturbed, then once for each cell under `pcd launch` (or without it where the supervisor is
-the victim, and then again with `--resume auto`).  A cell is good if every attempt ends within 15 s
-of its fault, the log says why in a line, no process, file or shared memory is left, and the last
-weights are, bit for bit, those of the undisturbed run.
+the victim, and then again with `--resume auto`).  A MOMENT is drawn from the time that training
+took undisturbed, and drawn again where training was over by then.  A cell is good if
+every attempt ends within 15 s of its fault, the log says why in a line, no process, file or shared
+memory is left, and the last weights are, bit for bit, those of the undisturbed run.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ ANYWHERE = ("compute", "exchange", "snapshot", "test", "end")
 ON_DISK = ("write", "rename", "renamed")
 DEATHS = ("kill", "segv", "exit", "exit=3", "raise", "memory")
 RESTARTS = 4
+# An mpirun is content with a rank that leaves with 0 before MPI starts; the other ranks are not.
+NOT_STARTED = r"did not answer for \d+ s, in the exchange of the start of MPI"
 FAILURE = re.compile(r"^\0?E\d{4} (\S+) .*The job failed: (.*); \d+ restarts? left$", re.M)
+TRAINING = re.compile(r"^\0?I\d{4} (\S+) .*\] (?:Solving .*|Optimization Done\.)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Cell:
         failures: how many attempts fail.
         says: what the log has of it.
         flags: of `pcd train`, besides.
+        launch: of `pcd launch`, besides.
         nodes: of a network lab; 0: all ranks are here.
         supervised: whether the supervisor lives on.
         code: what the run ends with.
@@ -65,6 +70,7 @@ class Cell:
     failures: int = 1
     says: str = ""
     flags: tuple[str, ...] = ()
+    launch: tuple[str, ...] = ()
     nodes: int = 0
     supervised: bool = True
     code: int = 0
@@ -81,7 +87,7 @@ def cells() -> Iterator[Cell]:
             for phase in (*ANYWHERE, *(ON_DISK if who == "0" else ())):
                 yield Cell((f"{kind}:{who}:S:{phase}",))
             if kind not in ("raise", "memory"):  # what is said in words is not tried again
-                yield Cell((f"{kind}:{who}:*:start",))
+                yield Cell((f"{kind}:{who}:*:start",), says=NOT_STARTED if kind == "exit" else "")
                 yield Cell((f"{kind}:{who}:*:begin",))
             yield Cell(("kill:1:5:compute", f"{kind}:{who}:*:load"), failures=2)
     for kind, number in (("kill", signal.SIGKILL), ("segv", signal.SIGSEGV)):
@@ -94,8 +100,8 @@ def cells() -> Iterator[Cell]:
     yield Cell(("kill:2:S:exchange",), flags=("--comm", "sharded"))
     yield Cell(("kill:0:S:exit",), failures=0)
     yield Cell(("kill:1:S:exit",), failures=0)
-    yield Cell(("kill:0:*:MOMENT",), failures=-1)
-    yield Cell(("kill:1:*:MOMENT",), failures=-1)
+    yield Cell(("kill:0:*:MOMENT",))
+    yield Cell(("kill:1:*:MOMENT",))
     yield Cell(("kill:1:5:compute", "segv:0:9:rename"), failures=2)
     yield Cell(("kill:1:5:compute:9",), failures=5, code=137, says="Given up after 4 restarts")
     for who in ("0", "1"):
@@ -107,12 +113,18 @@ def cells() -> Iterator[Cell]:
     yield Cell(("stop:mpirun:S:compute",), says="no sign of life")
     yield Cell(("stop=3:mpirun:S:compute",), failures=0)
     yield Cell(("stop=3:supervisor:S:compute",), failures=0)
+    yield Cell(("skew=86400:1:*:start",), failures=0)
     yield Cell(("kill:1:S:exchange",), nodes=2)
     yield Cell(("stop:1:S:exchange",), nodes=2, says=r"rank 1 on \S+ did not answer")
     yield Cell(("kill:daemon:S:exchange",), nodes=2)
     yield Cell(("stop:daemon:S:exchange",), failures=0, nodes=2)
     yield Cell(("link-down=2:1:S:exchange",), 0, flags=("--stall-timeout", "60"), nodes=2)
     yield Cell(("link-down=20:1:S:exchange",), -1, says="did not answer", nodes=2)
+    # TCP tries again after twice the time of before: up to two minutes when the link was down one.
+    patient = {"flags": ("--stall-timeout", "150"), "launch": ("--heartbeat-timeout", "160")}
+    yield Cell(("link-down=60:1:S:exchange",), 0, **patient, nodes=2)
+    tries = ("--max-restarts", "8")  # with pauses of 2, 4, 8, 16, 32 s
+    yield Cell(("link-down=60:1:S:exchange",), -1, says="did not answer", launch=tries, nodes=2)
     yield Cell(("slow-link=10mbit:1:S:exchange",), failures=0, nodes=2)
 
 
@@ -127,22 +139,24 @@ class Verdict:
     code: int | None = None
     reasons: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    missed: bool = False
 
 
 class Trial:
     """One run of a cell, in a folder of its own."""
 
-    def __init__(self, cell: Cell, folder: Path, lab: Lab | None, length: float) -> None:
+    def __init__(self, cell: Cell, folder: Path, lab: Lab | None, training: float) -> None:
         self.cell, self.folder, self.lab = cell, folder, lab
         self.log = folder / "log.txt"
         (folder / "tmp").mkdir(parents=True)
-        moment = f"{random.uniform(0, length):.2f}s"
+        moment = f"{random.uniform(0, training):.2f}s"
         step = random.randint(SNAPSHOT + 1, ITERATIONS - SNAPSHOT)
         self.faults = [f.replace(":S:", f":{step}:").replace("MOMENT", moment) for f in cell.faults]
 
     def run(self, launch: bool = True) -> int:
         """Train to the end; the exit code."""
         verb = ["launch", "--max-restarts", str(RESTARTS), "--heartbeat-timeout", "6"]
+        verb += self.cell.launch
         ranks = ["--ranks", str(RANKS)]
         env = dict(
             os.environ, TMPDIR=str(self.folder / "tmp"), **planted(self.folder, *self.faults)
@@ -201,9 +215,9 @@ class Trial:
         return [str(p) for p in (*self.folder.glob(".*.tmp"), *(self.folder / "tmp").iterdir())]
 
 
-def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, length: float) -> Verdict:
+def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, training: float) -> Verdict:
     """Run a cell and say all that was wrong."""
-    trial = Trial(cell, folder, lab, length)
+    trial = Trial(cell, folder, lab, training)
     verdict = Verdict(" ".join([*trial.faults, *cell.flags]), cell.nodes)
     begin, before = time.monotonic(), shared_memory()
     verdict.code = trial.run()
@@ -211,8 +225,9 @@ def judge(cell: Cell, folder: Path, lab: Lab | None, expected: bytes, length: fl
         verdict.gone.append(trial.wait_until_gone())
         if trial.run(launch=False):
             verdict.wrong.append("did not go on with --resume auto")
-    text = trial.log.read_text()
-    _judge_log(cell, verdict, text, [row["time"] for row in happened(folder)])
+    text, faults = trial.log.read_text(), happened(folder)
+    verdict.missed = "MOMENT" in cell.name and all(f["iteration"] == ITERATIONS for f in faults)
+    _judge_log(cell, verdict, text, [fault["time"] for fault in faults])
     if verdict.code != cell.code:
         verdict.wrong.append(f"exit code {verdict.code}, not {cell.code}")
     # On other nodes MPI keeps its memory where it likes; after a kill -9 of a daemon it stays.
@@ -238,15 +253,17 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     """What is said of which failure, and when."""
     wrong, failures = verdict.wrong, FAILURE.findall(text)
     verdict.reasons = [reason for _, reason in failures]
-    if not faults and "MOMENT" not in cell.name:
+    if not faults and not verdict.missed:
         wrong.append("the fault did not happen")
-    if cell.supervised and cell.failures >= 0 and len(failures) != cell.failures:
+    known = cell.supervised and cell.failures >= 0 and not verdict.missed
+    if known and len(failures) != cell.failures:
         wrong.append(f"{len(failures)} attempts failed, not {cell.failures}")
-    for when, _ in failures:
-        end = _seconds(when)
-        verdict.gone.append(round(end - max((f for f in faults if f <= end), default=end), 2))
+    ends = [_seconds(when) for when, _ in failures]
+    for fault in faults:
+        verdict.gone += [round(end - fault, 2) for end in ends if end >= fault][:1]
     # Who is silent must first be missed, and one that is cut off cannot be asked to leave.
-    most = GONE_SECONDS + (2 * STALL_SECONDS if cell.says else 0)
+    patience = 5 if cell.says == NOT_STARTED else 2
+    most = GONE_SECONDS + (patience * STALL_SECONDS if cell.says else 0)
     if max(verdict.gone, default=0.0) > most:
         wrong.append(f"gone after {max(verdict.gone)} s")
     if cell.says and not re.search(cell.says, text):
@@ -256,12 +273,13 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
 
 
 def undisturbed(cell: Cell, folder: Path, lab: Lab | None) -> tuple[bytes, float]:
-    """The weights that a run ends with, and how many seconds it takes."""
+    """The weights that a run ends with, and how many seconds it trains."""
     trial = Trial(cell, folder, lab, 0.0)
-    begin = time.monotonic()
-    if trial.run():
-        raise SystemExit(f"an undisturbed run fails:\n{trial.log.read_text()[-3000:]}")
-    return trial.weights(), time.monotonic() - begin
+    code, text = trial.run(), trial.log.read_text()
+    if code:
+        raise SystemExit(f"an undisturbed run fails:\n{text[-3000:]}")
+    begin, *_, end = map(_seconds, TRAINING.findall(text))
+    return trial.weights(), end - begin
 
 
 def place(cell: Cell) -> AbstractContextManager[Lab | None]:
@@ -297,21 +315,27 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(args.keep or temporary)
         quiet: dict[Cell, tuple[bytes, float]] = {}
-        for number, cell in enumerate(c for c in chosen for _ in range(args.repeats)):
-            same = replace(cell, faults=(), says="", failures=0, code=0, supervised=True)
+        todo = [cell for cell in chosen for _ in range(args.repeats)]
+        while todo:
+            cell, number = todo.pop(0), len(verdicts)
+            same = replace(cell, faults=(), says="", failures=0, code=0, launch=(), supervised=True)
             if same not in quiet:
                 with place(same) as lab:
                     quiet[same] = undisturbed(same, folder / f"quiet{number}", lab)
             with place(cell) as lab:
                 verdict = judge(cell, folder / str(number), lab, *quiet[same])
             verdicts.append(verdict)
+            if verdict.missed:
+                todo.insert(0, cell)
             gone = max(verdict.gone, default=0.0)
-            said = "good" if not verdict.wrong else "BAD: " + "; ".join(verdict.wrong)
+            said = "too late" if verdict.missed else "good"
+            said = "BAD: " + "; ".join(verdict.wrong) if verdict.wrong else said
             print(f"{verdict.cell:58} {gone:6.2f} s {verdict.seconds:6.1f} s  {said}", flush=True)
             if args.json:
                 Path(args.json).write_text(json.dumps([asdict(v) for v in verdicts], indent=1))
     bad = sum(bool(v.wrong) for v in verdicts)
-    print(f"{len(verdicts) - bad} of {len(verdicts)} good")
+    late = sum(v.missed for v in verdicts)
+    print(f"{len(verdicts) - bad} of {len(verdicts)} good" + f", {late} too late" * bool(late))
     return 1 if bad else 0
 
 

@@ -16,7 +16,7 @@ import shlex
 
 from pycaffe_dist.cli._cluster_flags import add_cluster, asked_ranks, cluster_settings
 from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, devices, flag, parser
-from pycaffe_dist.errors import MissingPartError, NetError
+from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.cluster import connect
 from pycaffe_dist.parallel.failure import all_or_none, told
@@ -27,7 +27,6 @@ from pycaffe_dist.parallel.launcher import (
     rank_and_size,
     tune_mpi,
 )
-from pycaffe_dist.parallel.mpirun import find_mpirun
 from pycaffe_dist.parallel.watchdog import Watchdog
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.launch import Place, listening, train_on
@@ -61,11 +60,6 @@ def _as_rank(argv: list[str]) -> int:
             watchdog.waiting("the start of MPI", [r for r in range(ranks) if r != rank])
             communicator = connect()
             watchdog.done()
-        if communicator.size != ranks:
-            raise MissingPartError(
-                f"mpirun started {ranks} ranks, but the MPI library of mpi4py knows of "
-                f"{communicator.size}: the two are not of one MPI. Use: {find_mpirun().path}"
-            )
         asked = asked_ranks(args)
         if asked not in (None, ranks):
             raise NetError(f"--ranks {asked}, but mpirun started {ranks}")

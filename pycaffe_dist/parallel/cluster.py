@@ -28,7 +28,8 @@ from pycaffe_dist.parallel.collectives import (
 from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Communicator, Steps, run
 from pycaffe_dist.parallel.dwbp import Dwbp
-from pycaffe_dist.parallel.launcher import rank_and_size
+from pycaffe_dist.parallel.launcher import by_open_mpi, rank_and_size
+from pycaffe_dist.parallel.mpirun import OPEN_MPI, another_mpi
 from pycaffe_dist.parallel.node import Node
 from pycaffe_dist.parallel.pace import TokenBucket
 from pycaffe_dist.parallel.parcel import Fabric, Parcel
@@ -49,12 +50,23 @@ ACTIONS = (Action.NONE, Action.SNAPSHOT, Action.STOP)  # by urgency: the last as
 
 
 def connect() -> Communicator:
-    """The communicator of the ranks that a launcher has started; solo without one."""
-    if rank_and_size()[1] == 1:
-        return SoloCommunicator()
-    from pycaffe_dist.parallel.mpi import MpiCommunicator
+    """The communicator of the ranks that a launcher has started; solo without one.
 
-    return MpiCommunicator()
+    Raises:
+        MissingPartError: the launcher is of another MPI than mpi4py's library.
+    """
+    ranks = rank_and_size()[1]
+    if ranks == 1:
+        return SoloCommunicator()
+    from pycaffe_dist.parallel.mpi import MpiCommunicator, library
+
+    vendor, file = library()
+    if by_open_mpi() and vendor != OPEN_MPI:  # MPICH's library would end us in words of its own
+        raise another_mpi(ranks, f"is {vendor} ({file})")
+    communicator = MpiCommunicator()
+    if communicator.size != ranks:
+        raise another_mpi(ranks, f"knows of {communicator.size}")
+    return communicator
 
 
 class Stepper(Protocol):

@@ -22,6 +22,7 @@ from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun, passe
 
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
+MEMORY = "memory"  # in it: the names of the job's files in /dev/shm
 LEAVE_SECONDS = 5.0  # between a polite and an impolite end
 # Become a program that is asked to end when its launcher is gone, which may be so already.
 LEASH = """
@@ -127,6 +128,9 @@ class Job:
         elif word == lifeline.STALL and self.failed is None:
             # Later ones are of ranks that were stopped, and woken only to be ended with the rest.
             self.stalls.append(value)
+        elif word == lifeline.MEMORY:
+            with open(os.path.join(self._folder, MEMORY), "a") as names:
+                names.write(f"{os.path.basename(value)}\n")
         elif word == lifeline.END:
             self.end = value
         elif word == lifeline.FAILED and self.failed is None:
@@ -166,7 +170,7 @@ class Job:
         self._listener.join(LEAVE_SECONDS)
         if self.process.stdout:
             self.process.stdout.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        _remove(Path(self._folder))
 
     @property
     def code(self) -> int:
@@ -187,7 +191,15 @@ def sweep() -> None:
     """Remove the folders of launchers that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*"):
         if not Path("/proc", folder.name.split("-")[2]).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a job that is over, and what the job has left in shared memory."""
+    with contextlib.suppress(OSError):
+        for name in (folder / MEMORY).read_text().split():
+            Path("/dev/shm", name).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def kill_leftovers(job: str) -> list[int]:

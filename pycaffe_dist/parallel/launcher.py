@@ -32,6 +32,11 @@ def launched() -> bool:
     return any(rank in os.environ and size in os.environ for rank, size in VARIABLES)
 
 
+def by_open_mpi() -> bool:
+    """Whether it was Open MPI's mpirun."""
+    return VARIABLES[0][0] in os.environ
+
+
 def local_rank() -> int:
     """Which of the ranks on this host we are; the launcher's word for it, or the rank itself."""
     for name in LOCAL:

@@ -22,6 +22,7 @@ MARK = "\x1epcd "
 BEAT_SECONDS = 0.5
 
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
+MEMORY = "memory"  # the name of shared memory, which is to be removed if we cannot
 
 
 def say(word: str, value: object) -> None:

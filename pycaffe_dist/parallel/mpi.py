@@ -18,6 +18,7 @@ import numpy as np
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
+from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.communicator import Communicator, Nodes, Request, as_bytes
 from pycaffe_dist.parallel.launcher import tune_mpi
 
@@ -62,6 +63,9 @@ class MpiCommunicator(Communicator):
         nodes = _nodes(places)
         super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
         self._node = self._comm.Split(nodes.of_rank[self.rank], self.rank)
+        if self._node.Get_rank() == 0:
+            for file in _mapped("/dev/shm/"):
+                lifeline.say(lifeline.MEMORY, os.path.basename(file))
         self._windows: list[Any] = []
         self._room: Array = np.empty(0, np.uint8)  # of the newest window, what is still free
 
@@ -103,14 +107,19 @@ class MpiCommunicator(Communicator):
         self._comm.Free()
 
 
+def _load() -> Any:
+    """The module mpi4py.MPI; it does not start MPI, but ends it at exit if somebody has."""
+    settings = require("mpi4py", "mpi", PURPOSE).rc
+    settings.initialize, settings.finalize = False, True
+    return require("mpi4py.MPI", "mpi", PURPOSE)
+
+
 def _start() -> Any:
     """The module mpi4py.MPI, of an MPI that is started.
 
     More than one thread calls it, one after the other: no more is asked of the library.
     """
-    settings = require("mpi4py", "mpi", PURPOSE).rc
-    settings.initialize, settings.finalize = False, True
-    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
+    MPI = _load()
     if not MPI.Is_initialized():
         # All ranks wait for each other here.  mpi4py would let no other thread of ours run
         # meanwhile, not even the one that watches how long it takes; ctypes does.
@@ -144,11 +153,15 @@ def facts() -> dict[str, str]:
 
 def library() -> tuple[str, str]:
     """Whose MPI it is and the file that was loaded; MPI is not started."""
-    require("mpi4py", "mpi", PURPOSE).rc.initialize = False
-    MPI = require("mpi4py.MPI", "mpi", PURPOSE)
-    with open("/proc/self/maps") as maps:
-        files = {line.split()[-1] for line in maps if "/libmpi" in line}
+    MPI = _load()
+    files = _mapped("/libmpi")
     return MPI.get_vendor()[0], min(files, key=len, default=str(MPI.__file__))
+
+
+def _mapped(part: str) -> set[str]:
+    """The files in our memory whose name has ``part``."""
+    with open("/proc/self/maps") as maps:
+        return {file for line in maps if part in (file := line.split()[-1])}
 
 
 if __name__ == "__main__":

@@ -120,6 +120,14 @@ def find_mpirun() -> Mpirun:
     )
 
 
+def another_mpi(ranks: int, library: str) -> MissingPartError:
+    """What to say of ranks whose mpirun and library do not belong together."""
+    return MissingPartError(
+        f"mpirun started {ranks} ranks, but the MPI library of mpi4py {library}: "
+        f"the two are not of one MPI. Use: {find_mpirun().path}"
+    )
+
+
 def _library() -> tuple[str, str]:
     """Whose MPI mpi4py loads, and the library's file.  Asked of a process of its own."""
     try:

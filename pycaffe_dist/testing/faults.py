@@ -8,11 +8,11 @@ attempts together.  The ranks of a run with these variables do it to themselves:
 notes what it does in ``faults.jsonl`` of the folder before it does it.
 
     kind    kill, segv, stop[=SECONDS], signal=NUMBER, exit[=CODE], raise, memory, hang, nan,
-            nan-gradient, diverge, link-down[=SECONDS], slow-link=RATE
+            nan-gradient, diverge, skew=SECONDS, link-down[=SECONDS], slow-link=RATE
     who     the number of a rank, or all; mpirun (which started rank 0), daemon (which started the
             last rank on its node), supervisor (which started mpirun): what a signal can do to them
     step    an iteration from which on it may happen; * for any
-    phase   when: see ``PHASES``; or so many seconds after the start of Python, as 2.5s
+    phase   when: see ``PHASES``; or so many seconds after the first step begins, as 2.5s
 """
 
 from __future__ import annotations
@@ -89,9 +89,14 @@ class Fault:
 
     def target(self) -> int:
         """The process that a signal goes to."""
-        if self.who in ("mpirun", "daemon"):
-            return os.getppid()
-        return _parent(os.getppid()) if self.who == "supervisor" else os.getpid()
+        if self.who not in ("mpirun", "daemon", "supervisor"):
+            return os.getpid()
+        daemon = os.getppid()
+        if self.who == "daemon":
+            return daemon
+        # Hydra's mpirun has a daemon on its own node too.
+        mpirun = _parent(daemon) if "PMI_RANK" in os.environ else daemon
+        return mpirun if self.who == "mpirun" else _parent(mpirun)
 
 
 def planted(folder: str | os.PathLike[str], *schedule: str) -> dict[str, str]:
@@ -125,11 +130,6 @@ class Saboteur:
 
     def begin(self) -> None:
         self.moment("start")
-        for phase in {fault.phase for fault in self.faults}:
-            if seconds := SECONDS.fullmatch(phase):
-                timer = threading.Timer(float(seconds[1]), self.moment, [phase])
-                timer.daemon = True
-                timer.start()
         from pycaffe_dist.parallel.cluster import Cluster
         from pycaffe_dist.parallel.comm_thread import CommThread
         from pycaffe_dist.solver import Solver
@@ -165,6 +165,15 @@ class Saboteur:
         phase = {"SolveBegins": "begin", "SolveEnds": "end"}.get(type(event).__name__)
         if phase:
             self.moment(phase)
+        if phase == "begin":
+            self._wind_up()
+
+    def _wind_up(self) -> None:
+        for phase in {fault.phase for fault in self.faults}:
+            if seconds := SECONDS.fullmatch(phase):
+                timer = threading.Timer(float(seconds[1]), self.moment, [phase])
+                timer.daemon = True
+                timer.start()
 
     def _stepped(self, _: bool, __: Any, job: Any) -> None:
         if not job.done and job.scheme != "control":
@@ -267,6 +276,13 @@ def _diverge(_: Fault, solver: Solver) -> None:
     solver.net.params.learnable[-1].blob.data.reshape(-1)[0] += 1e-3
 
 
+def _skew(fault: Fault, _: Any) -> None:
+    """The clocks of another machine: one is wrong, the others count from elsewhere."""
+    for name in ("time", "monotonic", "perf_counter"):
+        right = getattr(time, name)
+        setattr(time, name, lambda right=right: right() + float(fault.value))
+
+
 def _link_down(fault: Fault, _: Any) -> None:
     if fault.value:
         _later(float(fault.value), "ip link set eth0 up")
@@ -298,6 +314,7 @@ KINDS: dict[str, Callable[[Fault, Any], object]] = {
     "nan": _nan,
     "nan-gradient": _nan_gradient,
     "diverge": _diverge,
+    "skew": _skew,
     "link-down": _link_down,
     "slow-link": _slow_link,
 }

@@ -1,5 +1,6 @@
 """Faults at chosen moments, a few of scripts/faults.py: what is said, left, and gone on from."""
 
+import json
 import re
 import signal
 import subprocess
@@ -18,11 +19,15 @@ DENSE = ["--comm", "dense"]  # a measured plan may differ in rounding
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory):
-    """The last weights of a run that nothing disturbs."""
+def undisturbed(tmp_path_factory):
+    """The folder and the log of a run that nothing disturbs."""
     folder = write(tmp_path_factory.mktemp("undisturbed"))
-    Run(folder, *TRAIN, "--ranks", "2", *DENSE).end(0)
-    return last_weights(folder)
+    return folder, Run(folder, *TRAIN, "--ranks", "2", *DENSE).end(0)
+
+
+@pytest.fixture(scope="module")
+def weights(undisturbed):
+    return last_weights(undisturbed[0])
 
 
 def last_weights(folder):
@@ -38,6 +43,10 @@ def faulty(folder, faults, *args):
 
 def leftovers(folder):
     return [*folder.glob(".*.tmp"), *(folder / "tmp").iterdir()]
+
+
+def test_mpirun_has_nothing_to_say_of_a_good_end(undisturbed):
+    assert undisturbed[1].splitlines()[-1].endswith("] Optimization Done.")
 
 
 @pytest.mark.parametrize(
@@ -63,6 +72,17 @@ def test_a_killed_supervisor_takes_all_with_it_and_the_next_goes_on(folder, weig
     assert re.search(r"Resuming from run_iter_\d+\.solverstate", log)
     assert last_weights(folder) == weights
     assert leftovers(folder) == []
+
+
+def test_clocks_may_differ(folder, weights):
+    args = ["--ranks", "2", "--stall-timeout", "60", "--trace", "trace.json", *DENSE]
+    faulty(folder, ["skew=86400:1:*:start"], *TRAIN, *args).end(0)
+    assert len(happened(folder)) == 1
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    begins = [event["ts"] for event in events if event["pid"] == 1 and "ts" in event]
+    assert begins
+    assert max(begins) < 3600e6
+    assert last_weights(folder) == weights
 
 
 def test_a_rank_that_leaves_before_mpi_starts_is_named(folder):

@@ -86,3 +86,12 @@ def wait_until_gone(name, seconds=10):
             return False
         time.sleep(0.05)
     return True
+
+
+def test_shared_memory_that_a_job_leaves_is_removed():
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", delete=False) as left:
+        pass
+    say = f"from pycaffe_dist.parallel.lifeline import *; say(MEMORY, {Path(left.name).name!r})"
+    with job(say) as talk:
+        talk.process.wait(30)
+    assert not Path(left.name).exists()

@@ -5,7 +5,9 @@ import pytest
 
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.parallel import mpirun
+from pycaffe_dist.parallel.cluster import connect
 from pycaffe_dist.parallel.hostfile import Host
+from pycaffe_dist.parallel.launcher import VARIABLES
 from pycaffe_dist.parallel.mpirun import (
     HYDRA,
     OPEN_MPI,
@@ -44,6 +46,18 @@ def test_a_program_of_the_other_mpi_alone_is_refused_by_name(tmp_path, monkeypat
     monkeypatch.setattr(mpirun, "_candidates", lambda library: found)
     with pytest.raises(MissingPartError, match=r"bin/mpirun is of Hydra.*pip install"):
         find_mpirun()
+
+
+def test_ranks_of_open_mpi_do_not_start_the_library_of_another(monkeypatch):
+    mpi = pytest.importorskip("pycaffe_dist.parallel.mpi")
+    monkeypatch.setattr(mpi, "library", lambda: ("MPICH", "/lib/libmpi.so.12"))
+    monkeypatch.setattr(mpi, "MpiCommunicator", lambda: pytest.fail("MPI was started"))
+    monkeypatch.setattr(mpirun, "find_mpirun", lambda: Mpirun("/x/mpiexec", HYDRA))
+    for name, value in zip(VARIABLES[0], "02", strict=True):
+        monkeypatch.setenv(name, value)
+    says = r"mpirun started 2 ranks, but .* is MPICH \(/lib/libmpi.so.12\).* Use: /x/mpiexec"
+    with pytest.raises(MissingPartError, match=says):
+        connect()
 
 
 def test_without_mpi4py_the_command_that_brings_it(monkeypatch):
