@@ -13,6 +13,8 @@ from pycaffe_dist.parallel.parcel import Parcel
 from pycaffe_dist.solver import Solver
 
 
+import os
+EARLY = bool(os.environ.get("PCD_EARLY"))
 class Dwbp:
     """Sends the parcels of a solver's net in the order of the plan.
 
@@ -81,11 +83,14 @@ class Dwbp:
             parcel.collect(self._pass)
             if self.overlap and self._pass == self.solver.param.iter_size - 1:
                 self._begin(parcel)
+        if not self.clips and EARLY:
+            while self._finish_any():
+                pass
         if layer == 0:
             self._pass += 1
 
     def _begin(self, parcel: Parcel) -> None:
-        if parcel.updates:  # it needs what begin_update will say to everybody later
+        if not self.clips:  # updates need what begin_update will say to everybody later
             self.solver.rate = self.solver.next_rate()
             self.solver.rule.begin(self.solver.iter)
         parcel.begin(self.thread)

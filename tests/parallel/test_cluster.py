@@ -98,8 +98,9 @@ def test_history_is_kept_in_shards(tmp_path: Path) -> None:
     assert whole == (0, 0, 0, 0)
 
 
-def test_a_snapshot_under_staleness_goes_on(tmp_path: Path) -> None:
-    case = Case("conv", "SGD", "", ClusterSettings(staleness=2))
+@pytest.mark.parametrize("comm", ["dense", "sfb"])
+def test_a_snapshot_under_staleness_goes_on(comm: str, tmp_path: Path) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(staleness=2, comm=comm))
     state = snapshot_of(case, ["a", "b"], tmp_path)
     again = run_ranks(2, lambda c: weights(resumed(case, c, [c.rank], state)))
     assert identical(again)
