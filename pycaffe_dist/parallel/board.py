@@ -31,6 +31,11 @@ class Board:
         steps = all_gather(self._port, range(ranks), self._numbers.reshape(-1), slices, BOARD)
         self._job = self._thread.submit(steps, "losses", "control", urgent=True)
 
+    @property
+    def complete(self) -> bool:
+        """Whether what all ranks have put up is here."""
+        return self._job is not None and self._job.done
+
     def offered(self) -> Array:
         """What all ranks have put up, a row each."""
         if self._job is not None:

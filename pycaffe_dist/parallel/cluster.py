@@ -40,6 +40,7 @@ from pycaffe_dist.parallel.ssp import Ssp
 from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import VALUES
 from pycaffe_dist.parallel.trace import Recorder
+from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.parallel.watchdog import Watchdog
 from pycaffe_dist.parallel.way import Way
 from pycaffe_dist.parallel.wire import create_wire
@@ -175,6 +176,8 @@ class Cluster(OneRank):
         self._action = Action.NONE
         self.parcels: list[Parcel] = []
         self.ssp: Ssp | None = None
+        self._losses: Any = None  # where they travel between devices
+        self.verdict = Verdict(self._known_losses)
         fabric = self._fabric()
         if not settings.staleness:
             self.parcels = [
@@ -191,7 +194,7 @@ class Cluster(OneRank):
             self.ssp = Ssp(solver, groups, fabric, self.thread, settings.staleness)
             self.stepper = self.notes = self.ssp
         else:
-            self.stepper = Dwbp(solver, self.parcels, self.thread, settings.overlap)
+            self.stepper = Dwbp(solver, self.parcels, self.thread, self.verdict, settings.overlap)
             self.notes = Board(self.thread)
         self._norms = batch_norms(solver.net) if self.size > 1 else []
         self._merged_at = solver.iter
@@ -204,7 +207,9 @@ class Cluster(OneRank):
         pace = TokenBucket(s.bandwidth / 8) if s.bandwidth else None
         port = Port(self.communicator, create_wire(s.wire), pace)
         scale = 1.0 if s.sum_updates else 1.0 / self.size
-        return self.way.fabric(Fabric(self.communicator, Node(self.communicator), port, scale))
+        return self.way.fabric(
+            Fabric(self.communicator, Node(self.communicator), port, scale, self.verdict)
+        )
 
     def _parcel(self, fabric: Fabric, number: int, entries: list[Entry]) -> Parcel:
         params = [p for entry in entries for p in entry.params]
@@ -259,6 +264,7 @@ class Cluster(OneRank):
             self._compare_weights()
 
     def discard_update(self) -> None:
+        self.verdict.decide(False)
         for parcel in self.parcels:
             if parcel.job is not None:
                 parcel.discard(self.thread)
@@ -276,10 +282,16 @@ class Cluster(OneRank):
         self._losses = self.way.losses(loss)
         number = float(loss) if self._losses is None else 0.0
         self.notes.offer([number, asked, *outputs])
+        self.verdict.begin()
 
     def joint_loss(self) -> Loss:
         self._action = ACTIONS[int(self.notes.offered()[:, 1].max())]
         return float(np.mean(self.losses())) if self._losses is None else self._losses.mean()
+
+    def _known_losses(self) -> Array | None:
+        """Of all ranks in this iteration, if they are here already."""
+        on_board = self._losses is None and isinstance(self.notes, Board) and self.notes.complete
+        return self.notes.offered()[:, 0] if on_board else None
 
     def losses(self) -> list[float]:
         if self._losses is not None:

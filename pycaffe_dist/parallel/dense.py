@@ -118,6 +118,7 @@ class Sharded(Allreduce):
 
     def _work(self, total: Array, begin: int, end: int) -> Steps[None]:
         result = self._result(total)
+        yield from self.fabric.verdict.wait()
         for block in blocks(begin, end):
             total[block] *= self.scale
             self.update(total[block], result[block], block.start, block.stop)

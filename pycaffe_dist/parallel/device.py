@@ -67,6 +67,7 @@ class DeviceParcel(Parcel):
     fabric: DeviceFabric
     engine: CupyEngine
     home: Home
+    early = False  # the device waits for exchanges by itself
     sent = 0
 
     def __init__(

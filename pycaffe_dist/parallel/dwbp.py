@@ -1,7 +1,8 @@
 """DWBP: distributed wait-free backpropagation.
 
 As the backward of a layer ends, its gradients leave, while the layers below still compute.  What
-comes back is updated in the pauses, and the next forward waits for each layer as it gets there.
+has come back is updated between layers and in pauses, and the next forward waits for each layer as
+it gets there.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from collections.abc import Sequence
 
 from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.parcel import Parcel
+from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
 
 
-import os
-EARLY = bool(os.environ.get("PCD_EARLY"))
 class Dwbp:
     """Sends the parcels of a solver's net in the order of the plan.
 
@@ -22,14 +22,20 @@ class Dwbp:
         solver: whose net's hooks are used.
         parcels: every parameter that learns, once, in the order in which exchanges start.
         thread: which takes the exchanges forward.
+        verdict: whether updates may be made.
         overlap: False: all exchanges start, and end, after backward.
     """
 
     def __init__(
-        self, solver: Solver, parcels: Sequence[Parcel], thread: CommThread, overlap: bool
+        self,
+        solver: Solver,
+        parcels: Sequence[Parcel],
+        thread: CommThread,
+        verdict: Verdict,
+        overlap: bool,
     ) -> None:
         self.solver, self.parcels, self.thread = solver, list(parcels), thread
-        self.overlap = overlap
+        self.verdict, self.overlap = verdict, overlap
         self.clips = solver.param.clip_gradients >= 0
         net = solver.net
         self._begins: list[list[Parcel]] = [[] for _ in net.layers]
@@ -83,9 +89,7 @@ class Dwbp:
             parcel.collect(self._pass)
             if self.overlap and self._pass == self.solver.param.iter_size - 1:
                 self._begin(parcel)
-        if not self.clips and EARLY:
-            while self._finish_any():
-                pass
+        self._finish_early()
         if layer == 0:
             self._pass += 1
 
@@ -98,6 +102,7 @@ class Dwbp:
     def apply_update(self) -> None:
         solver = self.solver
         self._steps = False
+        self.verdict.decide(True)
         if not self.overlap:
             for parcel in self.parcels:
                 self._begin(parcel)
@@ -128,6 +133,15 @@ class Dwbp:
         if parcel.job is not None:
             self._receive(parcel)
             self._update(parcel)
+
+    def _finish_early(self) -> None:
+        """Update what has come back, while the layers below still have to compute."""
+        if self.clips or not self.verdict.update:
+            return
+        for parcel in self.parcels:
+            if parcel.early and parcel.job is not None and parcel.job.done:
+                self._receive(parcel)
+                self._update(parcel)
 
     def _finish_any(self) -> bool:
         """Finish something that has come back meanwhile, if there is anything."""

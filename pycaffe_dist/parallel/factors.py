@@ -216,6 +216,7 @@ class SfPush(Sfb):
         if node.leads:
             yield from self._gather(room, [self.owner])
             if rank == self.owner:
+                yield from self.fabric.verdict.wait()
                 yield from self._update_all(result)
             yield from one_to_all(
                 self.fabric.port, node.leaders, self.owner, result, self.tag + self.owner

@@ -22,6 +22,7 @@ from pycaffe_dist.parallel.communicator import Communicator, Steps
 from pycaffe_dist.parallel.node import Node
 from pycaffe_dist.parallel.streams import Port, Receiving, Sending
 from pycaffe_dist.parallel.tags import PARCELS
+from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import update
 
@@ -34,12 +35,14 @@ class Fabric:
 
     Attributes:
         scale: by which a sum over ranks is multiplied: 1/P, or 1 where updates are summed.
+        verdict: whether updates may be made.
     """
 
     communicator: Communicator
     node: Node
     port: Port
     scale: float
+    verdict: Verdict
 
 
 def blocks(begin: int, end: int) -> Iterator[slice]:
@@ -60,6 +63,7 @@ class Parcel:
     Attributes:
         scheme: what the plan calls it.
         updates: whether the exchange itself brings new weights; else it brings gradients.
+        early: whether to finish as soon as the exchange is over, in the middle of backward.
         job: the exchange, from its start until it is finished.
         history: what this rank keeps of the solver's history, flat arrays by kind.
         engine: where updates of the exchange's own are computed.
@@ -67,6 +71,7 @@ class Parcel:
 
     scheme = ""
     updates = False
+    early = True
     engine: Engine = NUMPY
 
     def __init__(
@@ -184,8 +189,9 @@ class Parcel:
     def update(self, gradient: Any, result: Any, begin: int, end: int) -> None:
         """Update the values from ``begin`` to ``end``, all of them held by this rank.
 
-        ``gradient`` holds theirs, and is spent.  ``result`` gets the new values, or what is taken
-        off the old ones where values travel in fewer bits: small changes would be lost in them.
+        Or leave them as they are, if that is the verdict.  ``gradient`` holds theirs, and is spent.
+        ``result`` gets the new values, or what is taken off the old ones where values travel in
+        fewer bits: small changes would be lost in them.
         """
         solver, exact = self.solver, self.fabric.port.wire.exact
         held, _ = self.held_by(self.fabric.communicator.rank)
@@ -196,9 +202,12 @@ class Parcel:
                 g = gradient[lo - begin : hi - begin]
                 w = data[lo - at : hi - at].copy()
                 past = [h[lo - held : hi - held] for h in self.history]
-                update.apply_to(
-                    param, w, g, past, solver.rule, solver.param, solver.rate, self.engine
-                )
+                if self.fabric.verdict.update is False:
+                    g[...] = 0
+                else:
+                    update.apply_to(
+                        param, w, g, past, solver.rule, solver.param, solver.rate, self.engine
+                    )
                 result[lo - begin : hi - begin] = w if exact else g
             at += data.size
 

@@ -95,9 +95,12 @@ class OurRank(Ours):
         return about
 
     def _before_layer(self, layer: int) -> None:
+        assert self.solver is not None
         if layer == 0:
             self.stamps.append((time.perf_counter(), self.recorder.totals().exposed))
             self.data.data_value.write()  # as if the batch had just been read
+        # Not before forward has all its weights: who computes slowly cannot do so while it waits.
+        if layer == len(self.solver.net.layers) - 1:
             drawn = self._draws.randrange(self.communicator.size) == self._rank
             time.sleep(self._away + (self._pause if drawn else 0.0))
 

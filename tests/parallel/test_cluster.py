@@ -186,6 +186,70 @@ def test_every_rank_sees_the_mean_loss_of_all() -> None:
         np.testing.assert_allclose(seen, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("comm", ["allreduce", "sharded", "sfb", "sf-push"])
+def test_updates_run_as_exchanges_finish(comm: str) -> None:
+    """Before the layers below have computed; not if the norm of all gradients is waited for."""
+
+    def changed_early(extra: str, settings: ClusterSettings) -> set[bool]:
+        case = Case("lenet", "SGD", extra, settings)
+
+        def work(communicator: Communicator) -> bool:
+            solver = build(case, [communicator.rank], communicator.size)
+            names = solver.net.layer_names
+            above = solver.net.params.learnable[4].blob  # the weights of ip1
+            seen = []
+
+            def look(layer: int) -> None:
+                if names[layer] == "pool2":
+                    time.sleep(0.3)
+                elif names[layer] == "conv2":
+                    seen.append(bool((above.data != before).any()))
+
+            plan = plan_for(case, solver, communicator)
+            with distribute(solver, case.settings, communicator, plan):
+                solver.step(2)
+                before = above.data.copy()
+                solver.net.after_backward.append(look)
+                solver.step(1)
+            return seen[0]
+
+        return set(run_ranks(2, work))
+
+    settings = ClusterSettings(comm=comm, policy="paper")  # its buckets are smaller than ip1
+    assert changed_early("", settings) == {True}
+    if comm in ("allreduce", "sfb"):
+        assert changed_early("clip_gradients: 0.5", settings) == {False}
+
+
+@pytest.mark.parametrize("wire", ["fp32", "fp16"])
+@pytest.mark.parametrize("comm", ["allreduce", "sharded", "sfb", "sf-push"])
+def test_an_update_of_a_loss_that_is_no_number_can_be_discarded(comm: str, wire: str) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm=comm, wire=wire))
+
+    def work(communicator: Communicator) -> None:
+        solver = build(case, [communicator.rank], communicator.size)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan) as cluster:
+            solver.step(2)
+            before = weights(solver)
+
+            def spoil(layer: int) -> None:
+                if layer == 0 and communicator.rank == 1:
+                    solver.net.blobs[0].data[...] = float("nan")
+
+            solver.net.before_forward.append(spoil)
+            solver.on_gradients_ready.append(cluster.discard_update)
+            solver.step(1)
+            assert np.isnan(float(solver.last_loss))
+            assert identical([before, weights(solver)])
+            # Who goes on all the same gets the update.
+            solver.on_gradients_ready.clear()
+            solver.step(1)
+            assert np.isnan(weights(solver)[-1]).any()
+
+    run_ranks(["a", "a", "b"], work)
+
+
 @pytest.mark.parametrize("staleness", [0, 2])
 def test_a_request_to_one_rank_stops_all_at_the_same_iteration(staleness: int) -> None:
     case = Case("conv", "SGD", "", ClusterSettings(staleness=staleness))
