@@ -67,7 +67,6 @@ class DeviceParcel(Parcel):
     fabric: DeviceFabric
     engine: CupyEngine
     home: Home
-    early = False  # the device waits for exchanges by itself
     sent = 0
 
     def __init__(

@@ -1,8 +1,8 @@
 """DWBP: distributed wait-free backpropagation.
 
 As the backward of a layer ends, its gradients leave, while the layers below still compute.  What
-has come back is updated between layers and in pauses, and the next forward waits for each layer as
-it gets there.
+comes back is updated in the pauses, so that the wait for the last of it is not idle, and the next
+forward waits for each layer as it gets there.
 """
 
 from __future__ import annotations
@@ -89,12 +89,11 @@ class Dwbp:
             parcel.collect(self._pass)
             if self.overlap and self._pass == self.solver.param.iter_size - 1:
                 self._begin(parcel)
-        self._finish_early()
         if layer == 0:
             self._pass += 1
 
     def _begin(self, parcel: Parcel) -> None:
-        if not self.clips:  # updates need what begin_update will say to everybody later
+        if parcel.updates:  # it needs what begin_update will say to everybody later
             self.solver.rate = self.solver.next_rate()
             self.solver.rule.begin(self.solver.iter)
         parcel.begin(self.thread)
@@ -133,15 +132,6 @@ class Dwbp:
         if parcel.job is not None:
             self._receive(parcel)
             self._update(parcel)
-
-    def _finish_early(self) -> None:
-        """Update what has come back, while the layers below still have to compute."""
-        if self.clips or not self.verdict.update:
-            return
-        for parcel in self.parcels:
-            if parcel.early and parcel.job is not None and parcel.job.done:
-                self._receive(parcel)
-                self._update(parcel)
 
     def _finish_any(self) -> bool:
         """Finish something that has come back meanwhile, if there is anything."""

@@ -63,7 +63,6 @@ class Parcel:
     Attributes:
         scheme: what the plan calls it.
         updates: whether the exchange itself brings new weights; else it brings gradients.
-        early: whether to finish as soon as the exchange is over, in the middle of backward.
         job: the exchange, from its start until it is finished.
         history: what this rank keeps of the solver's history, flat arrays by kind.
         engine: where updates of the exchange's own are computed.
@@ -71,7 +70,6 @@ class Parcel:
 
     scheme = ""
     updates = False
-    early = True
     engine: Engine = NUMPY
 
     def __init__(

@@ -293,13 +293,20 @@ class Ssp:
             self._letters.append(Letter(BOARD, clocks, mine, self._others, "losses", "control"))
 
     def offered(self) -> Array:
-        """What all ranks offered, a row each, as long ago as is certainly here; else the own."""
+        """What all ranks offered, a row each, s + 1 iterations ago; before there was that, the own.
+
+        It has left every rank by now.  All must see it, because they act on it together.
+        """
         then = self._done - self.staleness - 1
-        with self._lock:
-            board = self._boards.get(then)
-            if board is None or len(board) < self.size:
-                return self._boards[self._done][self.rank][None]
-            return np.stack([board[r] for r in range(self.size)])
+        if then < 0:
+            return self._boards[self._done][self.rank][None]
+
+        def missing() -> list[int]:
+            return [r for r in self._others if r not in self._boards.get(then, ())]
+
+        self.thread.wait_until(lambda: not missing(), "losses (staleness)", missing)
+        board = self._boards[then]
+        return np.stack([board[r] for r in range(self.size)])
 
     def _note(self, rank: int, clock: int, values: Array) -> None:
         with self._lock:

@@ -78,7 +78,7 @@ class Item(ABC):
         self.dtype = self.learnable[0].blob.dtype
 
     @abstractmethod
-    def deliver(self, clocks: Array, content: Array, near: bool) -> bool:
+    def deliver(self, clocks: Array, values: Array, near: bool) -> bool:
         """Keep what has come from a rank of this node, or of another; whether clocks advance."""
 
     def unpack(self, content: Array, wire: Wire) -> Array:
@@ -92,7 +92,6 @@ class Item(ABC):
 class Piece:
     """Some values of a parameter, at their place in a block."""
 
-    block: Block
     begin: int
     end: int
     at: slice
@@ -158,7 +157,7 @@ class Block(Item):
         self.count = 0
         for p, begin, end in cuts:
             at = slice(self.count, self.count + end - begin)
-            self.pieces[p] = Piece(self, begin, end, at)
+            self.pieces[p] = Piece(begin, end, at)
             self.count = at.stop
         self.inbox = np.zeros(self.count, self.dtype)
         self.largest = self.inbox.nbytes
@@ -178,8 +177,7 @@ class Block(Item):
             if self.rank in box.covers:
                 box.clocks[self.rank] = clock
 
-    def deliver(self, clocks: Array, content: Array, near: bool) -> bool:
-        values = content
+    def deliver(self, clocks: Array, values: Array, near: bool) -> bool:
         self.inbox += values
         for piece in self.pieces.values():
             piece.arrived = True
@@ -304,9 +302,9 @@ class Product(Item):
             if box.to:
                 box.waiting.append((clocks, rows))
 
-    def deliver(self, clocks: Array, content: Array, near: bool) -> bool:
+    def deliver(self, clocks: Array, values: Array, near: bool) -> bool:
         rank, clock = int(clocks.argmax()), int(clocks.max())
-        rows = content.copy().reshape(-1, self.factors.width)
+        rows = values.copy().reshape(-1, self.factors.width)
         self._pass_on(clocks, rows, [self._far if near else self._near])
         parts = self._parts[rank]
         parts.append(rows)

@@ -1,7 +1,8 @@
 """Whether the updates of an iteration may be made: not if a loss is no number and training stops.
 
-Updates begin while backward still computes.  Then it is enough that the losses of all ranks are
-known and are numbers; if one is not, updates wait for what the main thread decides.
+Exchanges that update by themselves do so while backward still computes.  Then it is enough that the
+losses of all ranks are known and are numbers; if one is not, they wait for what the main thread
+decides.
 """
 
 from __future__ import annotations
