@@ -70,6 +70,10 @@ class Engine:
         """Σ a·b, of which the loss is made."""
         return float(self.xp.vdot(a, b))
 
+    def outer(self, left: Any, right: Any, out: Any) -> None:
+        """Write leftᵀ right, of matrices in ``home``."""
+        self.xp.matmul(left.T, right, out=out)
+
     def updates(self, rule: Any) -> bool:
         """Whether it updates parameters by a rule where they are; else it is done in HOST."""
         return False

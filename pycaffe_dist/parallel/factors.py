@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import View
+from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import HOST, Array, Home
@@ -75,11 +76,11 @@ class Factors:
         a, b = rows[:, : self.outputs], rows[:, self.outputs :]
         return (b, a) if self.transposed else (a, b)
 
-    def multiply(self, rows: Any, weights: Any, bias: Sequence[Any], xp: Any = np) -> None:
-        """Write the gradients: ∂W = LᵀR, ∂b = Σ A."""
+    def multiply(self, rows: Any, weights: Any, bias: Sequence[Any], engine: Engine) -> None:
+        """Write the gradients, all in the home of ``engine``: ∂W = LᵀR, ∂b = Σ A."""
         left, right = self.sides(rows)
         with flush_denormals():
-            xp.matmul(left.T, right, out=weights.reshape(left.shape[1], right.shape[1]))
+            engine.outer(left, right, weights.reshape(left.shape[1], right.shape[1]))
             for gradient in bias:
                 rows[:, : self.outputs].sum(axis=0, out=gradient)
 
@@ -169,9 +170,9 @@ class Sfb(Factored):
         yield from all_through(sends, receives)
 
     def finish(self) -> None:
-        xp = self._layer.xp
+        engine = self._layer.context.engine
         weights, *bias = (self.gradient(param) for param in self.learnable)
-        self.factors.multiply(xp.asarray(self._all()), weights, bias, xp)
+        self.factors.multiply(engine.xp.asarray(self._all()), weights, bias, engine)
 
     def _all(self) -> Array:
         """The factors of all ranks, a row for each of their rows, in the order of ranks."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.engines.base import NUMPY
+from pycaffe_dist.memory import HOST, Array
 from pycaffe_dist.parallel.communicator import Nodes
 from pycaffe_dist.parallel.factors import Factors
 from pycaffe_dist.parallel.ssp_routes import Route, routes
@@ -322,5 +323,6 @@ class Product(Item):
         rows[:, : self.factors.outputs] *= 1.0 / len(self.others)
         ends = np.cumsum([param.blob.count for param in self.learnable])[:-1]
         weights, *bias = np.split(self._gradient, ends)
-        self.factors.multiply(rows, weights, bias)
+        engine = self.factors.layer.context.engine
+        self.factors.multiply(rows, weights, bias, engine if engine.home is HOST else NUMPY)
         return [weights, *bias]

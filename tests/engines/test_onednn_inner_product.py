@@ -4,6 +4,7 @@ import os
 
 os.environ["PCD_CACHE"] = ""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,3 +109,14 @@ def test_changed_weights_count_in_the_next_pass(monkeypatch):
         one.layers[-1].blobs[0].data[...] *= 2
     twins.step()
     twins.assert_same()
+
+
+@given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 30), st.sampled_from("fd"))
+@few
+def test_a_product_of_factors_side_by_side(rows, height, width, dtype):
+    factors = np.random.default_rng(rows).standard_normal((rows, height + width)).astype(dtype)
+    left, right = factors[:, :height], factors[:, height:]
+    for a, b in ((left, right), (right, left), (left, right[::-1]), (left.copy(order="F"), right)):
+        out = np.full((a.shape[1], b.shape[1]), np.nan, dtype)
+        ENGINE.outer(a, b, out)
+        np.testing.assert_allclose(out, a.T @ b, rtol=1e-4, atol=1e-5)

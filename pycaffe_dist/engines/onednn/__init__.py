@@ -73,6 +73,12 @@ class OneDnn(Engine):
 
         CHOICES.measuring = False
 
+    def outer(self, left: Any, right: Any, out: Any) -> None:
+        from pycaffe_dist.engines.onednn.products import outer
+
+        if not outer(left, right, out):
+            super().outer(left, right, out)
+
     def converting(self) -> tuple[int, float]:
         from pycaffe_dist.engines.onednn.primitives import METER
 

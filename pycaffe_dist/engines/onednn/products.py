@@ -13,7 +13,7 @@ import numpy as np
 
 from pycaffe_dist.engines.onednn import library
 from pycaffe_dist.engines.onednn.library import Arg
-from pycaffe_dist.engines.onednn.primitives import Call, Primitive
+from pycaffe_dist.engines.onednn.primitives import Call, Primitive, runtime
 from pycaffe_dist.memory import HOST, Array
 
 # BLAS has threads of its own, which have to be woken while ours still spin.
@@ -40,6 +40,18 @@ class AsPrimitive:
         self.layouts = [primitive.layout(query, index) for _, query, index in roles]
         args = [(role[0], layout) for role, layout in zip(roles, self.layouts, strict=True)]
         self.call: Call = primitive.call(*args)
+
+
+def outer(left: Array, right: Array, out: Array) -> bool:
+    """Write leftᵀ right, some three times as fast as BLAS where rows are few; False: it cannot."""
+    for x in (left, right, out):
+        row = x.strides[0] // x.itemsize
+        if x.dtype != FLOAT or x.strides[1] != x.itemsize or not 0 < x.shape[1] <= row:
+            return False
+    (rows, height), width = left.shape, right.shape[1]
+    a, b, c = ((x.ctypes.data, x.strides[0] // x.itemsize) for x in (left, right, out))
+    runtime().lib.sgemm(b"T", b"N", height, width, rows, 1.0, *a, *b, 0.0, *c)
+    return True
 
 
 def ones(layout: Any) -> Array:
