@@ -34,7 +34,7 @@ from pycaffe_dist.parallel.parcel import Fabric
 from pycaffe_dist.parallel.plan import Entry
 from pycaffe_dist.parallel.ssp_items import Block, Item, Outbox, Product, cut
 from pycaffe_dist.parallel.ssp_post import Letter, Post
-from pycaffe_dist.parallel.streams import CHUNK, Port
+from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import VALUES
 from pycaffe_dist.parallel.wire import Wire
 from pycaffe_dist.solver import Solver
@@ -204,9 +204,9 @@ class Ssp:
             iteration, rate = self._moments[item.taken]
             self.solver.rule.begin(iteration)
             factor = self.scale * len(self._others)
-            for param, g, past in zip(item.learnable, gradients, item.history, strict=True):
-                for begin in range(0, g.size, CHUNK):
-                    at = slice(begin, min(begin + CHUNK, g.size))
+            for p, g, past in zip(item.params, gradients, item.history, strict=True):
+                param = self.solver.net.params.learnable[p]
+                for at in item.slices(p):
                     self._subtract(param, at, g[at], [h[at] for h in past], rate, factor)
 
     def _subtract(
@@ -245,15 +245,13 @@ class Ssp:
         param = solver.net.params.learnable[p]
         diff = param.blob.diff.reshape(-1)
         past = [h.data.reshape(-1) for h in solver.history[p :: len(solver.net.params.learnable)]]
-        for begin in range(0, diff.size, CHUNK):
-            at = slice(begin, min(begin + CHUNK, diff.size))
-            self._subtract(param, at, diff[at], [h[at] for h in past], solver.rate, self.scale)
         for item in self._of_param[p]:
-            if isinstance(item, Block):
-                piece = item.pieces[p]
-                with self._lock:
-                    item.add(piece, diff[piece.begin : piece.end])
-            elif isinstance(item, Product) and self.port.pace:
+            for at in item.slices(p):
+                self._subtract(param, at, diff[at], [h[at] for h in past], solver.rate, self.scale)
+                if isinstance(item, Block):
+                    with self._lock:
+                        item.add(p, diff[at])
+            if isinstance(item, Product) and self.port.pace:
                 item.magnitude = float(np.abs(diff).mean())
 
     def settle(self) -> None:

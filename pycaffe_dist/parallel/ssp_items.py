@@ -82,6 +82,10 @@ class Item(ABC):
     def deliver(self, clocks: Array, values: Array, near: bool) -> bool:
         """Keep what has come from a rank of this node, or of another; whether clocks advance."""
 
+    @abstractmethod
+    def slices(self, p: int) -> list[slice]:
+        """What of a parameter it has, in pieces that stay in the cache."""
+
     def unpack(self, content: Array, wire: Wire) -> Array:
         return wire.unpack(content.view(wire.room(0, self.dtype).dtype))
 
@@ -166,8 +170,12 @@ class Block(Item):
         ranks = len(nodes.of_rank)
         self.outboxes = [_Sum(self, route, ranks) for route in routes(nodes, rank, hub)]
 
-    def add(self, piece: Piece, update: Array) -> None:
+    def slices(self, p: int) -> list[slice]:
+        return [slice(self.pieces[p].begin, self.pieces[p].end)]
+
+    def add(self, p: int, update: Array) -> None:
         """An update of this rank."""
+        piece = self.pieces[p]
         for box in self.outboxes:
             if self.rank in box.covers:
                 box.values[piece.at] += update
@@ -282,6 +290,10 @@ class Product(Item):
         self.history = [
             [blob.data.reshape(-1).copy() for blob in solver.history[p::total]] for p in self.params
         ]
+
+    def slices(self, p: int) -> list[slice]:
+        count = self.learnable[self.params.index(p)].blob.count
+        return [slice(at, min(at + CHUNK, count)) for at in range(0, count, CHUNK)]
 
     def collect(self, number: int) -> None:
         """Copy the factors of backward pass ``number`` of an iteration."""

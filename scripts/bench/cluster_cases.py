@@ -85,7 +85,8 @@ class Case:
     @property
     def title(self) -> str:
         ranks = f"{self.nodes} nodes" + (f" of {self.each} ranks" if self.each > 1 else "")
-        return f"{self.net}, batch {self.images}, {ranks}, {self.rate}"
+        away = ", mostly off the core" if any(mode.away for mode in self.modes) else ""
+        return f"{self.net}, batch {self.images}, {ranks}, {self.rate}{away}"
 
 
 CASES = {
