@@ -19,6 +19,7 @@ VERBS = (
     "launch",
     "test",
     "time",
+    "tune",
     "check",
     "summary",
     "plan",

@@ -62,6 +62,17 @@ class Engine:
     def fix_choices(self) -> None:
         """Choose by rule from now on, not by what was faster: the same numbers always."""
 
+    def choices(self) -> dict[str, str]:
+        """What computes each case that came up in this process; its numbers depend on it."""
+        return {}
+
+    def give_choices(self, choices: Mapping[str, str]) -> None:
+        """Let these compute from now on, as they did when ``choices`` was asked for."""
+
+    def computed_by(self, layer: Layer) -> tuple[str, str]:
+        """What computes a layer's forward and backward passes, for people."""
+        return self.name, self.name
+
     def converting(self) -> tuple[int, float]:
         """How many values were brought into another layout so far, and the seconds it took."""
         return 0, 0.0

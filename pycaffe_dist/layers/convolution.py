@@ -109,7 +109,11 @@ class BaseConvolution(Layer):
 
     def add_weight_gradient(self, image: Any, out: Any) -> None:
         """∂W += out columnsᵀ"""
-        total = self._by_group(self.params[0].diff)
+        self.sum_weight_gradient(image, out, self.params[0].diff)
+
+    def sum_weight_gradient(self, image: Any, out: Any, total: Any) -> None:
+        """Total += out columnsᵀ"""
+        total = self._by_group(total)
         product = scratch(self.xp, "weights", total.shape, self.dtype)
         image, out = self._as_image(image), self._as_out(out)
         for images, rows, columns in self._columns(image):

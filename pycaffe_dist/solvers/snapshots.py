@@ -2,8 +2,8 @@
 
 ``<prefix>_iter_N.caffemodel`` and ``.solverstate`` (or both with ``.h5``) are Caffe's.  Beside them
 ``.pcdstate`` keeps the random generator, the state of layers that have one (where a data layer
-stands, what a recurrent one remembers) and the checksums of the other two, so that going on is
-exact.  It is written last: a snapshot that has it is whole.
+stands, what a recurrent one remembers), which implementations computed, and the checksums of the
+other two, so that going on is exact.  It is written last: a snapshot that has it is whole.
 """
 
 from __future__ import annotations
@@ -115,6 +115,7 @@ class RankState:
     rng: list[Any]
     keys: Array  # of the random generator
     layers: dict[str, Any]  # "net/layer/key": what a layer's get_state gave
+    choices: dict[str, str]  # what the engine computed with, where it had a choice
 
 
 def _rank_state(solver: Solver) -> RankState:
@@ -125,7 +126,8 @@ def _rank_state(solver: Solver) -> RankState:
         for i, layer in enumerate(net.layers)
         for key, value in layer.get_state().items()
     }
-    return RankState([name, position, has_gauss, gauss], np.asarray(keys), layers)
+    rng = [name, position, has_gauss, gauss]
+    return RankState(rng, np.asarray(keys), layers, solver.net.context.engine.choices())
 
 
 def _write_sidecar(states: list[RankState], stem: str, files: tuple[str, str]) -> None:
@@ -139,6 +141,7 @@ def _write_sidecar(states: list[RankState], stem: str, files: tuple[str, str]) -
     for rank, state in enumerate(states):
         mark = f"{rank}:" if rank else ""
         facts[f"{mark}rng"], arrays[f"{mark}rng"] = state.rng, state.keys
+        facts[f"{mark}choices"] = state.choices
         for name, value in state.layers.items():
             kept = arrays if isinstance(value, np.ndarray) else facts["layers"]
             kept[mark + name] = value
@@ -212,6 +215,7 @@ def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[s
     if rank is not None:
         name, position, has_gauss, gauss = facts[f"{mark}rng"]
         generator().set_state((name, arrays[f"{mark}rng"], position, has_gauss, gauss))
+        solver.net.context.engine.give_choices(facts.get(f"{mark}choices", {}))
     nets = [solver.net, *solver.test_nets]
     states: dict[tuple[int, int], dict[str, Any]] = {}
     for full in [*facts["layers"], *(a for a in arrays if a.count("/") >= 2)]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import NetError
@@ -14,13 +15,15 @@ from pycaffe_dist.report.table import amount, table
 
 @dataclass
 class LayerTime:
-    """Mean milliseconds of one layer, and the FLOPs of its forward pass."""
+    """Mean milliseconds of one layer, the FLOPs of its forward pass, and what computes it."""
 
     name: str
     type: str
     forward_ms: float
     backward_ms: float
     flops: int
+    forward_by: str
+    backward_by: str
 
     @property
     def forward_rate(self) -> float:
@@ -58,6 +61,7 @@ def time_model(net: Net, iterations: int) -> Times:
     log.info("caffe.cpp:356", "Initial loss: %g", net.forward())
     log.info("caffe.cpp:357", "Performing Backward")
     net.backward()
+    _each_layer(net)  # alone, each may be computed otherwise: what is fastest is found out here
     log.info("caffe.cpp:365", "*** Benchmark begins ***")
     log.info("caffe.cpp:366", "Testing for %d iterations.", iterations)
     count = len(net.layers)
@@ -66,11 +70,10 @@ def time_model(net: Net, iterations: int) -> Times:
     reorders, reorder_seconds = net.context.engine.converting()
     for iteration in range(iterations):
         begin = time.perf_counter()
-        for i in range(count):
-            forward[i] += _seconds(net, lambda i=i: net.forward(i, i))  # type: ignore[misc]
-        for i in reversed(range(count)):
-            backward[i] += _seconds(net, lambda i=i: _backward(net, i))  # type: ignore[misc]
+        seconds = _each_layer(net)
         spent = time.perf_counter() - begin
+        forward = [a + b for a, b in zip(forward, seconds[0], strict=True)]
+        backward = [a + b for a, b in zip(backward, seconds[1], strict=True)]
         whole += spent
         text = "Iteration: %d forward-backward time: %g ms."
         log.info("caffe.cpp:394", text, iteration + 1, spent * 1e3)
@@ -84,6 +87,7 @@ def time_model(net: Net, iterations: int) -> Times:
                 forward[i] / iterations * 1e3,
                 backward[i] / iterations * 1e3,
                 layer.flops(net.bottoms[i], net.tops[i]),
+                *net.context.engine.computed_by(layer),
             )
             for i, layer in enumerate(net.layers)
         ],
@@ -94,6 +98,14 @@ def time_model(net: Net, iterations: int) -> Times:
     )
     _log_times(times, whole * 1e3)
     return times
+
+
+def _each_layer(net: Net) -> tuple[list[float], list[float]]:
+    """Seconds of the forward and of the backward pass of each layer on its own."""
+    indices = range(len(net.layers))
+    forward = [_seconds(net, partial(net.forward, i, i)) for i in indices]
+    backward = [_seconds(net, partial(_backward, net, i)) for i in reversed(indices)]
+    return forward, backward[::-1]
 
 
 def _seconds(net: Net, work: Callable[[], object]) -> float:
@@ -122,7 +134,7 @@ def _log_times(times: Times, whole: float) -> None:
 
 
 def as_table(times: Times) -> list[str]:
-    """The times for people: layers, the sum, and the whole passes."""
+    """The times for people: layers, the sum, the whole passes, and what computes them."""
     rows = [
         (
             layer.name,
@@ -130,14 +142,16 @@ def as_table(times: Times) -> list[str]:
             f"{layer.forward_ms:.3f}",
             f"{layer.backward_ms:.3f}",
             amount(layer.forward_rate, "FLOP/s") if layer.flops else "",
+            layer.forward_by,
+            layer.backward_by,
         )
         for layer in times.layers
     ]
-    rows.append(("sum", "", f"{times.forward_ms:.3f}", f"{times.backward_ms:.3f}", ""))
-    rows.append(
-        ("whole pass", "", f"{times.whole_forward_ms:.3f}", f"{times.whole_backward_ms:.3f}", "")
-    )
-    lines = table(("layer", "type", "forward ms", "backward ms", "forward rate"), rows, left=2)
+    whole = f"{times.whole_forward_ms:.3f}", f"{times.whole_backward_ms:.3f}"
+    rows.append(("sum", "", f"{times.forward_ms:.3f}", f"{times.backward_ms:.3f}", "", "", ""))
+    rows.append(("whole pass", "", *whole, "", "", ""))
+    heads = ("layer", "type", "forward ms", "backward ms", "forward rate", "forward by")
+    lines = table((*heads, "backward by (weights / bottom)"), rows, left=2)
     if times.reorders:
         changes = f"{times.reorders:g} values change their layout"
         lines.append(f"Of the sum, reorders: {times.reorder_ms:.3f} ms, {changes}")

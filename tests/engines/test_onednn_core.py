@@ -1,4 +1,3 @@
-import json
 import subprocess
 import sys
 
@@ -7,7 +6,6 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.onednn import library
-from pycaffe_dist.engines.onednn.choice import Candidate, Choices
 from pycaffe_dist.engines.onednn.library import SRC, TRAINING, OneDnnError
 from pycaffe_dist.engines.onednn.primitives import (
     METER,
@@ -63,84 +61,6 @@ def test_rooms_begin_at_a_cache_line():
 def test_what_onednn_refuses_is_an_error_of_its_own():
     with pytest.raises(OneDnnError, match="convolution_forward_primitive_desc_create"):
         Primitive("convolution_forward", 0, 0, None, None, None, None, *[dims_array(())] * 4)
-
-
-# -- the choice ------------------------------------------------------------------------------------
-
-
-def candidates(seconds, log):
-    import time
-
-    def candidate(name, wait):
-        def trial(_):
-            return lambda: (log.append(name), time.sleep(wait))
-
-        return Candidate(name, lambda: name, trial)
-
-    return [candidate(name, wait) for name, wait in seconds.items()]
-
-
-def test_the_fastest_is_chosen_and_remembered_on_disk(tmp_path):
-    file, log = tmp_path / "cache" / "choices.json", []
-    choices = Choices(file)
-    assert choices.pick("a case", candidates({"slow": 0.05, "fast": 0.001}, log)) == "fast"
-    assert {"slow", "fast"} == set(log)
-    choices.save()
-    log.clear()
-    again = Choices(file)
-    assert again.pick("a case", candidates({"slow": 0.05, "fast": 0.001}, log)) == "fast"
-    assert log == []  # nothing was measured
-
-
-def test_two_processes_do_not_lose_each_others_choices(tmp_path):
-    file = tmp_path / "choices.json"
-    one, two = Choices(file), Choices(file)
-    one.pick("one", candidates({"a": 0, "b": 0.02}, []))
-    two.pick("two", candidates({"a": 0.02, "b": 0}, []))
-    one.save()
-    two.save()
-    assert json.loads(file.read_text()) == {"one": "a", "two": "b"}
-
-
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"a case": "gone"}'])
-def test_a_broken_or_outdated_cache_is_measured_anew(tmp_path, content):
-    file = tmp_path / "choices.json"
-    file.write_text(content)
-    choices = Choices(file)
-    assert choices.pick("a case", candidates({"slow": 0.02, "fast": 0}, [])) == "fast"
-    choices.save()
-    assert json.loads(file.read_text())["a case"] == "fast"
-
-
-def test_without_measuring_the_first_that_can_be_built_is_taken():
-    def refuse():
-        raise OneDnnError("no")
-
-    choices = Choices(None)
-    choices.measuring = False
-    broken = Candidate("broken", refuse, lambda _: lambda: None)
-    assert choices.pick("a case", [broken, *candidates({"slow": 9}, [])]) == "slow"
-    with pytest.raises(OneDnnError):
-        choices.pick("another", [broken])
-
-
-def test_the_promising_are_tried_first_and_the_hopeless_given_up():
-    log = []
-    slow, fast = candidates({"slow": 0.08, "fast": 0.001}, log)
-    fast.promising = True
-    assert Choices(None).pick("a case", [slow, fast]) == "fast"
-    assert log[0] == "fast"
-    assert log.count("slow") == 1
-
-
-def test_when_measuring_has_taken_too_long_the_promising_is_taken():
-    log = []
-    first, hope = candidates({"first": 0, "hope": 0}, log)
-    hope.promising = True
-    choices = Choices(None)
-    choices.spent = 1e9
-    assert choices.pick("a case", [first, hope]) == "hope"
-    assert log == []
 
 
 # -- the engine ------------------------------------------------------------------------------------

@@ -17,8 +17,6 @@ try:
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
 
-from pycaffe_dist.engines.onednn import convolution
-from pycaffe_dist.engines.onednn.choice import Choices
 
 DATA = """
     force_backward: true
@@ -32,15 +30,6 @@ SCALE = """
     layer { name: "scale" type: "Scale" bottom: "c" top: "c"
             scale_param { bias_term: true bias_filler { value: 0.2 } } }"""
 NO_BIAS = 'layer { name: "scale" type: "Scale" bottom: "c" top: "c" }'
-
-
-@pytest.fixture(scope="module", autouse=True)
-def convolutions_write_blocks():
-    """Not what happens to be measured as the fastest here and now."""
-    kept, convolution.CHOICES = convolution.CHOICES, Choices(None)
-    convolution.CHOICES.measuring = False
-    yield
-    convolution.CHOICES = kept
 
 
 def conv(bottom, top, channels=16, more=""):

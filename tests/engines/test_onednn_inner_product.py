@@ -18,22 +18,9 @@ try:
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
 
-from pycaffe_dist.engines.onednn import inner_product
-from pycaffe_dist.engines.onednn.choice import Choices
+from pycaffe_dist.engines.onednn.settings import CHOICES
 
 few = settings(max_examples=12, deadline=None)
-
-
-class Forced(Choices):
-    """Takes the candidate of one name where it is offered."""
-
-    def __init__(self, name):
-        super().__init__(None)
-        self.name = name
-
-    def pick(self, case, candidates):
-        named = [c for c in candidates if c.name == self.name]
-        return (named or list(candidates))[0].build()
 
 
 def net(shape, outputs, param="", weights=""):
@@ -57,14 +44,6 @@ def run(text, passes=2, train=True):
     return twins
 
 
-@pytest.mark.parametrize("name", ["stored", "ordered", "blas"])
-@pytest.mark.parametrize("param", ["", "bias_term: false", "transpose: true", "axis: 2"])
-def test_each_candidate(monkeypatch, name, param):
-    monkeypatch.setattr(inner_product, "CHOICES", Forced(name))
-    run(net((3, 2, 4, 5), 24, param))
-    run(net((3, 2, 4, 5), 7, param))
-
-
 @few
 @given(
     st.integers(1, 5),
@@ -73,7 +52,7 @@ def test_each_candidate(monkeypatch, name, param):
     st.sampled_from(["", "bias_term: false", "transpose: true"]),
     st.booleans(),
 )
-def test_the_measured_choice(rows, inputs, outputs, param, train):
+def test_any_shape(rows, inputs, outputs, param, train):
     run(net((rows, inputs), outputs, param), train=train)
 
 
@@ -102,13 +81,16 @@ def test_the_bottom_may_come_in_blocks():
     run(text.replace('layer { name: "ip"', convolution))
 
 
-def test_changed_weights_count_in_the_next_pass(monkeypatch):
-    monkeypatch.setattr(inner_product, "CHOICES", Forced("ordered"))
-    twins = run(net((3, 32), 16))
-    for one in twins.both:
-        one.layers[-1].blobs[0].data[...] *= 2
-    twins.step()
-    twins.assert_same()
+def test_changed_weights_count_in_the_next_pass():
+    layer = run(net((3, 32), 16)).net.layers[-1]
+    (ordered, *_) = (c.name for c in layer.candidates("gather", True) if "ordered" in c.name)
+    with CHOICES.forced(ordered):
+        twins = run(net((3, 32), 16))
+        assert twins.net.layers[-1].product("gather", True).name == ordered
+        for one in twins.both:
+            one.layers[-1].blobs[0].data[...] *= 2
+        twins.step()
+        twins.assert_same()
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(1, 30), st.sampled_from("fd"))

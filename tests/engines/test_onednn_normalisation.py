@@ -18,19 +18,8 @@ try:
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
 
-from pycaffe_dist.engines.onednn import convolution
-from pycaffe_dist.engines.onednn.choice import Choices
 
 few = settings(max_examples=12, deadline=None)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def convolutions_write_blocks():
-    """Not what happens to be measured as the fastest here and now."""
-    kept, convolution.CHOICES = convolution.CHOICES, Choices(None)
-    convolution.CHOICES.measuring = False
-    yield
-    convolution.CHOICES = kept
 
 
 def net(channels, images=2, size=5, kind="", place="c", conv=True, shape=None):

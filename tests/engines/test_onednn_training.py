@@ -16,11 +16,14 @@ from pycaffe_dist.proto.caffe_pb2 import LayerParameter, SolverParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers import snapshots
 
 try:
     ENGINE = create("onednn")
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
+
+from pycaffe_dist.engines.onednn.settings import CHOICES
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -67,3 +70,28 @@ def test_resnet_20(settings):
     for i in ours.test_nets[0].output_ids:
         got, want = (one.test_nets[0].blobs[i].data for one in (ours, theirs))
         np.testing.assert_allclose(got, want, rtol=5e-3, atol=5e-3)
+
+
+def test_going_on_is_exact_whatever_was_measured_since(tmp_path, monkeypatch):
+    """The snapshot knows what computed: another choice would give other last digits."""
+    monkeypatch.chdir(tmp_path)
+
+    def make():
+        prefix = 'max_iter: 9 snapshot_prefix: "run"'
+        return solver("lenet", ENGINE, 8, (1, 28, 28), 10, prefix)
+
+    with CHOICES.forced("blas"):
+        whole, half = make(), make()
+        whole.step(6)
+        half = make()
+        half.step(3)
+        half.snapshot()
+    (snapshot,) = snapshots.find("run")
+    again = make()
+    monkeypatch.setattr(CHOICES, "measuring", True)
+    again.restore(snapshot.state)
+    again.step(3)
+    made = [c for layer in again.net.layers for c in getattr(layer, "chosen", list)()]
+    assert {str(chosen) for chosen in made} == {"blas, given"}
+    for one, two in zip(again.net.params.learnable, whole.net.params.learnable, strict=True):
+        np.testing.assert_array_equal(one.blob.data, two.blob.data)

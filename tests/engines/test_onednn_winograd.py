@@ -20,13 +20,9 @@ from pycaffe_dist.threads import set_threads
 
 
 @pytest.fixture(params=[F4, F2], ids=lambda filtering: filtering.name)
-def filtering(request, monkeypatch):
-    def pick(case, candidates):
-        chosen = [c for c in candidates if c.name == request.param.name] or candidates
-        return chosen[0].build()
-
-    monkeypatch.setattr(CHOICES, "pick", pick)
-    return request.param
+def filtering(request):
+    with CHOICES.forced(request.param.name):
+        yield request.param
 
 
 def build(engine, shape, param, phase=TRAIN, more=""):
@@ -77,8 +73,8 @@ def test_it_computes_what_the_generic_layer_does(filtering, shape, param):
             scale = max(1.0, float(np.abs(two).max()))
             np.testing.assert_allclose(one / scale, two / scale, atol=1e-5)
     made = ours.layers[1]._made
-    assert {name.split()[0] for name in made} == {"gather", "spread", "weights"}
-    assert {product.name for product in made.values()} == {filtering.name}
+    assert {which for which, *_ in made} == {"gather", "spread", "weights"}
+    assert {chosen.product.name for chosen in made.values()} == {filtering.name}
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -100,8 +96,8 @@ def test_tiles_are_worked_on_in_pieces_that_fit_the_cache(filtering, monkeypatch
     ours, plain = (build(e, shape, param) for e in (engines.create("onednn"), NUMPY))
     for one, two in zip(run(ours), run(plain), strict=True):
         np.testing.assert_allclose(one, two, atol=1e-3, rtol=1e-4)
-    for product in ours.layers[1]._made.values():
-        chunks = product.chunks
+    for chosen in ours.layers[1].chosen():
+        chunks = chosen.product.chunks
         assert len(chunks) > 5
         assert [t for chunk in chunks for t in chunk] == list(range(6 * (8 // filtering.step) ** 2))
 
@@ -115,7 +111,7 @@ def test_a_relu_behind_it_is_done_on_the_way_out(filtering, slope):
     for net in ours, plain:
         net.forward()
     np.testing.assert_allclose(ours.blobs[1].data, plain.blobs[1].data, atol=1e-4, rtol=1e-4)
-    assert "gather True 1" in ours.layers[1]._made
+    assert ("gather", True, 1) in ours.layers[1]._made
     assert (ours.blobs[1].data < 0).any() == (slope > 0)
 
 
@@ -124,7 +120,7 @@ def test_kernels_are_transformed_again_only_when_the_weights_have_changed(filter
     net.forward()
     first = net.blobs[1].data.copy()
     weights = net.layers[1].blobs[0]
-    home = net.layers[1]._product("gather", True).layouts[1]
+    home = net.layers[1].product("gather", True).layouts[1]
     assert home in weights.data_value.current
     weights.data[...] *= 2
     assert home not in weights.data_value.current
@@ -140,7 +136,7 @@ def test_a_trial_has_room_for_all_that_it_converts(filtering, which, monkeypatch
     converted = []
     monkeypatch.setattr(Layout, "load", lambda self, host, room: converted.append((self, host)))
     monkeypatch.setattr(Layout, "store", lambda self, room, host: converted.append((self, host)))
-    (candidate,) = (c for c in net.layers[1]._candidates(which, False) if c.name == filtering.name)
+    (candidate,) = (c for c in net.layers[1].candidates(which, False) if c.name == filtering.name)
     candidate.trial(candidate.build())()
     assert [host.size for _, host in converted] == [64 * 32 * 9]
 
@@ -179,7 +175,7 @@ def test_without_llvm_the_other_candidates_are_there(monkeypatch):
     try:
         net = build(engines.create("onednn"), (2, 32, 8, 8), "num_output: 32 pad: 1")
         net.forward()
-        names = [c.name for c in net.layers[1]._candidates("gather", True)]
+        names = [c.name for c in net.layers[1].candidates("gather", True)]
     finally:
         convolution._filterings.cache_clear()
     assert names

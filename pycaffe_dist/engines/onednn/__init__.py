@@ -6,6 +6,7 @@ there, and only who needs Caffe's own order has it converted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -72,6 +73,23 @@ class OneDnn(Engine):
         from pycaffe_dist.engines.onednn.settings import CHOICES
 
         CHOICES.measuring = False
+
+    def choices(self) -> dict[str, str]:
+        from pycaffe_dist.engines.onednn.settings import CHOICES, machine
+
+        return {"machine": machine(), **CHOICES.used}
+
+    def give_choices(self, choices: Mapping[str, str]) -> None:
+        from pycaffe_dist.engines.onednn.settings import CHOICES, machine
+
+        if choices.get("machine") == machine():  # on another one, others are faster
+            CHOICES.give(choices)
+
+    def computed_by(self, layer: Any) -> tuple[str, str]:
+        if not getattr(layer, "fast", False):
+            return "numpy", "numpy"
+        passes: tuple[str, str] = layer.computed_by()
+        return passes
 
     def outer(self, left: Any, right: Any, out: Any) -> None:
         from pycaffe_dist.engines.onednn.products import outer

@@ -62,6 +62,10 @@ class Accelerated(Layer):
         if self.chain is None or not self.chain.backward(self):
             self.backward_alone(top, propagate_down, bottom)
 
+    def computed_by(self) -> tuple[str, str]:
+        """What computes its forward and backward passes, for people."""
+        return "onednn", "onednn"
+
     def forward_alone(self, bottom: Views, top: Views) -> None:
         if self.fast:
             self.fast_forward(bottom, top)

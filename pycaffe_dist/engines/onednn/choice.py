@@ -1,4 +1,4 @@
-"""The choice between implementations is measured on the real shapes, and remembered on disk."""
+"""The choice between implementations: measured once on the real shapes, then remembered."""
 
 from __future__ import annotations
 
@@ -8,126 +8,245 @@ import os
 import platform
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.engines.onednn.library import OneDnnError
+from pycaffe_dist.engines.onednn.race import Result, Runner, race
 from pycaffe_dist.files import atomic_write
+from pycaffe_dist.version import VERSION
 
-T = TypeVar("T")
-BUDGET = 30.0  # seconds that a process spends on measuring; then the most promising is taken
-LEAST, MOST, ENOUGH = 2, 12, 0.03  # runs of a candidate, and seconds after which they suffice
-HOPELESS = 2.0  # times the best so far: after one such run a candidate is given up
+FORMAT = 2  # of the file
+SAVING = 1.0  # seconds between two writings of the file
+
+
+class Named(Protocol):
+    name: str
+
+
+T = TypeVar("T", bound=Named)
 
 
 @dataclass
 class Candidate(Generic[T]):
     """One way to compute something: made by ``build``, run on made-up values by ``trial``.
 
-    ``handicap`` multiplies its time: what it costs others is not in the trial.  One that is
-    ``promising`` is tried before the others, which then are sooner given up.
+    What is built has the candidate's name.  ``handicap`` multiplies its time: what it costs others
+    is not in the trial.
     """
 
     name: str
     build: Callable[[], T]
     trial: Callable[[T], Callable[[], object]]
     handicap: float = 1.0
-    promising: bool = False
+
+    def made(self) -> T:
+        built = self.build()
+        if built.name != self.name:
+            raise AssertionError(f"the candidate {self.name!r} has built {built.name!r}")
+        return built
+
+
+@dataclass(frozen=True)
+class Chosen(Generic[T]):
+    """What computes a case, and how it was found.
+
+    ``how`` is "measured" (now), "remembered" (from the file), "given" (by a rule, by force, or by
+    the snapshot that training goes on from) or "only" (there is no other).
+    """
+
+    product: T
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.product.name}, {self.how}"
 
 
 class Choices:
-    """What was found fastest, by case; if not ``measuring``, always the first candidate."""
+    """What computes each case.
+
+    Attributes:
+        measuring: if False, always the first candidate: the library's own choice.
+        used: the name of what was chosen, for each case so far.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.measuring = True
-        self.spent = 0.0
-        self._found: dict[str, str] = {}
-        self._loaded = False
-        self._new: dict[str, str] = {}
+        self.used: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+        self._forced: str | None = None
+        self._again: set[str] | None = None  # while measuring anew: what has been
+        self._file: dict[str, Entry] | None = None
+        self._new: dict[str, Entry] = {}
+        self._saved = 0.0
+        self._said: set[str] = set()
 
-    def pick(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
-        """The fastest candidate for a case, built.  Those that oneDNN refuses are left out."""
-        if not self.measuring or len(candidates) == 1:
-            return _first(candidates)
-        self._load()
-        known = self._found.get(case)
-        for candidate in candidates:
-            if candidate.name == known:
-                return candidate.build()
-        hopes = sorted(candidates, key=lambda candidate: not candidate.promising)
-        if self.spent > BUDGET:
-            return _first(hopes)
-        return self._measure(case, hopes)
+    def pick(self, case: str, candidates: Sequence[Candidate[T]]) -> Chosen[T]:
+        """What is to compute a case.  Candidates that oneDNN refuses are left out."""
+        chosen = self._pick(case, candidates)
+        self.used[case] = chosen.product.name
+        return chosen
 
-    def _measure(self, case: str, candidates: Sequence[Candidate[T]]) -> T:
-        begin = time.perf_counter()
-        best: tuple[float, str, T] | None = None
+    def _pick(self, case: str, candidates: Sequence[Candidate[T]]) -> Chosen[T]:
+        if self._forced is not None:
+            return Chosen(_first([*_named(self._forced, candidates), *candidates]), "given")
+        if len(candidates) == 1:
+            return Chosen(_first(candidates), "only")
+        if not self.measuring:
+            return Chosen(_first(candidates), "given")
+        given = _named(self._given.get(case), candidates)
+        if given:
+            return Chosen(given[0].made(), "given")
+        entry = self.remembered().get(case)
+        trusted = entry is not None and (self._again is None or case in self._again)
+        known = _named(entry.name, candidates) if entry and trusted else []
+        if known:
+            self._say(f"Implementations as remembered in {self.path}")
+            return Chosen(known[0].made(), "remembered")
+        return self._measure(case, candidates)
+
+    def _measure(self, case: str, candidates: Sequence[Candidate[T]]) -> Chosen[T]:
+        kept = f"remembered in {self.path}" if self.path else "not kept: PCD_CACHE is empty"
+        self._say(f"Measuring which implementation of each layer is fastest: {kept}")
+        built: dict[str, T] = {}
+        runners: list[Runner] = []
         for candidate in candidates:
             try:
-                built = candidate.build()
-                trial = candidate.trial(built)
-                seconds = _seconds(trial, best[0] if best else None) * candidate.handicap
+                product = candidate.made()
+                runner = Runner(candidate.name, candidate.trial(product), candidate.handicap)
+                runner.turn()
             except (OneDnnError, MemoryError):
                 continue
-            if best is None or seconds < best[0]:
-                best = seconds, candidate.name, built
-        self.spent += time.perf_counter() - begin
-        if best is None:
+            built[candidate.name] = product
+            runners.append(runner)
+        if not runners:
             raise OneDnnError(f"no implementation for {case}")
-        self._found[case] = self._new[case] = best[1]
-        return best[2]
+        result = race(runners)
+        if self._again is not None:
+            self._again.add(case)
+        if result.settled:
+            self._remember(case, result)
+        else:
+            self._say(
+                "The machine is busy: times scatter too much to tell which implementation is "
+                "fastest. The library's own choice is used and not remembered; "
+                "'pcd tune MODEL' on a quiet machine settles it"
+            )
+        return Chosen(built[result.winner], "measured")
+
+    def _say(self, text: str) -> None:
+        """A line in the log, once."""
+        if text not in self._said:
+            self._said.add(text)
+            log.info("choice.py", "%s", text)
+
+    # -- from outside ------------------------------------------------------------------------
+
+    @contextmanager
+    def forced(self, name: str) -> Iterator[None]:
+        """Where a candidate of that name is offered it is taken, else the first one."""
+        before, self._forced = self._forced, name
+        try:
+            yield
+        finally:
+            self._forced = before
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """Measure whatever is asked for once, also what is remembered."""
+        self._again = set()
+        try:
+            yield
+        finally:
+            self._again = None
+
+    def give(self, names: Mapping[str, str]) -> None:
+        """From now on these are chosen, whatever was measured."""
+        self._given.update(names)
 
     # -- on disk -----------------------------------------------------------------------------
 
-    def _load(self) -> None:
-        if not self._loaded:
-            self._loaded = True
-            self._found = self._read()
+    def remembered(self) -> Mapping[str, Entry]:
+        """What the file knows, and what was measured since."""
+        if self._file is None:
+            self._file = self._read()
             atexit.register(self.save)
+        return self._file
 
-    def _read(self) -> dict[str, str]:
+    def _remember(self, case: str, result: Result) -> None:
+        entry = Entry(result.winner, {n: 1e3 * s for n, s in result.seconds.items()})
+        self.remembered()
+        assert self._file is not None
+        self._file[case] = self._new[case] = entry
+        if time.monotonic() - self._saved > SAVING:
+            self.save()
+
+    def _read(self) -> dict[str, Entry]:
+        """Of another version or damaged, the file counts as empty."""
         try:
             read = json.loads(self.path.read_text()) if self.path else {}
-        except (OSError, ValueError):
+            if read.get("version") != _version():
+                return {}
+            return {str(case): Entry.of(entry) for case, entry in read["choices"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
-        return {str(k): str(v) for k, v in read.items()} if isinstance(read, dict) else {}
 
     def save(self) -> None:
         """Add what is new to the file; a cache that cannot be written is not an error."""
         if not self._new or self.path is None:
             return
+        self._saved = time.monotonic()
+        entries = {c: vars(e) for c, e in sorted((self._read() | self._new).items())}
+        text = json.dumps({"version": _version(), "choices": entries}, indent=0)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(self._read() | self._new, indent=0, sort_keys=True)
             with atomic_write(self.path) as file:
                 file.write(text.encode())
         except OSError:
             pass
         self._new.clear()
 
+    def clear(self) -> int:
+        """Forget everything; how many choices there were."""
+        count = len(self.remembered())
+        self._file, self._new = {}, {}
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+        return count
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A choice in the file, and the milliseconds of all that were measured."""
+
+    name: str
+    ms: dict[str, float]
+
+    @classmethod
+    def of(cls, read: Any) -> Entry:
+        return cls(str(read["name"]), {str(n): float(t) for n, t in read["ms"].items()})
+
+
+def _version() -> str:
+    return f"{FORMAT}, pycaffe_dist {VERSION}"
+
+
+def _named(name: str | None, candidates: Sequence[Candidate[T]]) -> list[Candidate[T]]:
+    return [candidate for candidate in candidates if candidate.name == name]
+
 
 def _first(candidates: Sequence[Candidate[T]]) -> T:
     for candidate in candidates:
         try:
-            return candidate.build()
+            return candidate.made()
         except OneDnnError:
             continue
     raise OneDnnError("no implementation")
-
-
-def _seconds(trial: Callable[[], object], limit: float | None) -> float:
-    """Of the best of some runs, of more if they are short; a candidate far behind gets one."""
-    times: list[float] = []
-    while len(times) < LEAST or (len(times) < MOST and sum(times) < ENOUGH):
-        begin = time.perf_counter()
-        trial()
-        times.append(time.perf_counter() - begin)
-        if limit is not None and times[0] > max(HOPELESS * limit, ENOUGH):
-            break
-    return min(times)
 
 
 def cache_file(release: str) -> Path | None:
@@ -136,10 +255,11 @@ def cache_file(release: str) -> Path | None:
     if folder == "":
         return None
     root = Path(folder) if folder else Path.home() / ".cache" / "pycaffe_dist"
-    return root / f"onednn-{release}-{_cpu()}.json"
+    return root / f"onednn-{release}-{cpu()}.json"
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """The processor, as a word for file names."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn import library
-from pycaffe_dist.engines.onednn.accelerated import Accelerated, add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.accelerated import add_gradient, gradient_room
 from pycaffe_dist.engines.onednn.arithmetic import activation
 from pycaffe_dist.engines.onednn.choice import Candidate
-from pycaffe_dist.engines.onednn.library import INFERENCE, TRAINING
 from pycaffe_dist.engines.onednn.primitives import (
     Call,
     Dims,
@@ -24,14 +21,8 @@ from pycaffe_dist.engines.onednn.primitives import (
     dims_array,
     plain,
 )
-from pycaffe_dist.engines.onednn.products import (
-    BLAS_HANDICAP,
-    AsPrimitive,
-    Product,
-    roles,
-    trial_of,
-)
-from pycaffe_dist.engines.onednn.settings import CHOICES, case
+from pycaffe_dist.engines.onednn.products import Product, implementations, roles, trial_of
+from pycaffe_dist.engines.onednn.weighted import Weighted
 from pycaffe_dist.layers import convolution as generic
 from pycaffe_dist.memory import Array, Value
 from pycaffe_dist.proto.caffe_pb2 import TEST
@@ -40,13 +31,10 @@ if TYPE_CHECKING:
     from pycaffe_dist.engines.onednn.winograd import Filtering
 
 DIRECT = 1  # the algorithm
-PostOps = Sequence[tuple[Any, ...]]
 
 
-class BaseConvolution(Accelerated, generic.BaseConvolution):
+class BaseConvolution(Weighted, generic.BaseConvolution):
     """The products of the generic layer between an image (N, C, *image) and out (N, M, *out)."""
-
-    post_ops: PostOps = ()  # of the forward pass, where another layer was fused into this one
 
     def prepare(self, bottom: Views, top: Views) -> None:
         w = self.windows
@@ -58,19 +46,14 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         self.weight_dims: Dims = (*channels, *w.kernel)
         dilates = [d - 1 for d in w.dilation]
         self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
-        self._forward_kind = INFERENCE if self.phase == TEST else TRAINING
-        self._made: dict[str, Product | None] = {}
+        self.prepare_products()
         self._activations: dict[tuple[Layout, tuple[Any, ...]], Call] = {}
         self._hint = self._primitive("gather", bias=False)
 
     # -- the three products ------------------------------------------------------------------
 
     def fast_gather(self, image: Value, out: Value, biased: bool) -> None:
-        made = self._product("gather", biased)
-        if made is None:
-            bias = self.params[1].data if biased else None
-            self._blas_gather(*self._hosts(image, out, replace=out), bias)
-            return
+        made = self.product("gather", biased)
         x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
         rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
         if biased:
@@ -78,24 +61,14 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         made.call(*rooms, out.replace(y.home))
 
     def fast_spread(self, out: Value, image: Value) -> None:
-        made = self._product("spread")
-        if made is None:
-            below, above = self._hosts(image, out, replace=image)
-            self.spread(above, below)
-            return
+        made = self.product("spread")
         x, weights, y = made.layouts
         read = self.params[0].data_value.read(weights.home)
         made.call(image.replace(x.home), read, out.read(y.home))
 
     def fast_weights(self, image: Value, out: Value, biased: bool) -> None:
         """Add to the gradient of the weights and, if it is ``out`` that has one, of the bias."""
-        made = self._product("weights", biased)
-        if made is None:
-            below, above = self._hosts(image, out)
-            self.add_weight_gradient(below, above)
-            if biased:
-                self.add_bias_gradient(above)
-            return
+        made = self.product("weights", biased)
         x, weights, *bias_layout, y = made.layouts
         blobs = self.params[0].blob, *([self.params[1].blob] if biased else [])
         targets = [
@@ -108,53 +81,46 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
             if apart:
                 add_gradient(blob, layout, room)
 
-    def _hosts(self, image: Value, out: Value, replace: Value | None = None) -> tuple[Array, Array]:
-        """Image and out in plain memory; one of them may be there to be written."""
-        dims = self.image_dims, self.out_dims
-        below, above = (
-            _host(value, d, value is replace) for value, d in zip((image, out), dims, strict=True)
-        )
-        return below, above
+    # -- by BLAS: called with rooms as primitives are ------------------------------------------
+
+    def blas_gather(self, image: Array, weights: Array, *rest: Array) -> None:
+        """The generic product, whose weights are the layer's own."""
+        *bias, out = rest
+        self.gather(_shaped(image, self.image_dims), _shaped(out, self.out_dims), *bias)
+        for post_op in self.post_ops:
+            key = plain(self.out_dims), post_op
+            if key not in self._activations:
+                self._activations[key] = activation(*key)
+            self._activations[key](out, out)
+
+    def blas_spread(self, image: Array, weights: Array, out: Array) -> None:
+        self.spread(_shaped(out, self.out_dims), _shaped(image, self.image_dims))
+
+    def blas_weights(self, image: Array, weights: Array, *rest: Array) -> None:
+        *bias, out = rest
+        below, above = _shaped(image, self.image_dims), _shaped(out, self.out_dims)
+        weights[...] = 0
+        self.sum_weight_gradient(below, above, _shaped(weights, self.params[0].shape))
+        for b in bias:
+            b[...] = above.reshape(self.images, self.out_channels, -1).sum(axis=2).sum(axis=0)
 
     # -- choosing ----------------------------------------------------------------------------
 
-    def _product(self, which: str, bias: bool = False) -> Product | None:
-        key = f"{which} {bias} {len(self.post_ops)}"
-        if key not in self._made:
-            self._made[key] = self._choose(which, bias)
-        return self._made[key]
-
-    def _choose(self, which: str, bias: bool) -> Product | None:
+    def facts(self) -> tuple[Any, ...]:
         w = self.windows
-        what = (self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation)
-        name = case(f"convolution {which}", *what, bias, len(self.post_ops), self._forward_kind)
-        return CHOICES.pick(name, list(self._candidates(which, bias)))
+        return self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation
 
-    def _candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product | None]]:
-        primitive, position, seen = self._primitive(which, bias), 0, set[str]()
-        converted = "store" if which == "weights" else "load" * (self.phase != TEST)
-        trial = partial(trial_of, converted=converted)
-        while True:
-            name = primitive.implementation
-            if "ref" not in name and "sse41" not in name and name not in seen:
-                seen.add(name)
-                yield Candidate(name, self._builder(which, bias, position), trial)
-            position += 1
-            if not primitive.advance():
-                break
+    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+        changed = "store" if which == "weights" else "load" * (self.phase != TEST)
+        ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
+        trial = partial(trial_of, weights=changed, ends=ends)
+        make = partial(self._primitive, which, bias)
+        yield from implementations(make, roles(which, bias), trial)
         for filtering in _filterings() if self._suits_winograd() else ():
             build = partial(self._winograd, filtering, which, bias)
-            yield Candidate(filtering.name, build, trial, promising=True)
-        yield Candidate("blas", lambda: None, lambda _: self._blas_trial(which), BLAS_HANDICAP)
-
-    def _builder(self, which: str, bias: bool, position: int) -> Callable[[], Product]:
-        def build() -> Product:
-            primitive = self._primitive(which, bias)
-            for _ in range(position):
-                primitive.advance()
-            return AsPrimitive(primitive, roles(which, bias))
-
-        return build
+            yield Candidate(filtering.name, build, trial)
+        dims = self.image_dims, self.weight_dims, (self.out_channels,), self.out_dims
+        yield self.by_blas(which, bias, [plain(d) for d in dims], trial)
 
     def _suits_winograd(self) -> bool:
         w = self.windows
@@ -172,30 +138,6 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
         turned = tuple(2 - p for p in pad)
         return winograd.Gather(filtering, out, image, self.group, turned, backward=True)
 
-    def _blas_trial(self, which: str) -> Callable[[], object]:
-        image = np.zeros(self.image_dims, np.float32)
-        out = np.zeros(self.out_dims, np.float32)
-        if which == "weights":
-            return lambda: self._try_weight_gradient(image, out)
-        if which == "gather":
-            return lambda: self._blas_gather(image, out)
-        return lambda: self.spread(out, image)
-
-    def _try_weight_gradient(self, image: Array, out: Array) -> None:
-        gradient = self.params[0].blob.diff_value
-        clean = gradient.is_zero
-        self.add_weight_gradient(image, out)  # zeros
-        if clean:
-            gradient.zero()
-
-    def _blas_gather(self, image: Array, out: Array, bias: Array | None = None) -> None:
-        self.gather(image, out, bias)
-        for post_op in self.post_ops:
-            key = plain(self.out_dims), post_op
-            if key not in self._activations:
-                self._activations[key] = activation(*key)
-            self._activations[key](out, out)
-
     def _primitive(self, which: str, bias: bool = False) -> Primitive:
         image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)
         # Few channels are read as they come: a data layer writes Caffe's own order.
@@ -203,7 +145,7 @@ class BaseConvolution(Accelerated, generic.BaseConvolution):
             image = plain(self.image_dims).md
         out, b = anyhow(self.out_dims), anyhow((self.out_channels,)) if bias else None
         if which == "gather":
-            kind = self._forward_kind, DIRECT
+            kind = self.forward_kind, DIRECT
             args = (*kind, image, weights, b, out, *self._spacing)
             return Primitive("convolution_forward", *args, post_ops=self.post_ops)
         if which == "spread":
@@ -226,9 +168,8 @@ def _filterings() -> tuple[Filtering, ...]:
     return FILTERINGS
 
 
-def _host(value: Value, dims: Dims, replace: bool = False) -> Array:
-    """A value as it is in plain memory, where its room may be larger than it is now."""
-    room: Array = value.replace() if replace else value.read()
+def _shaped(room: Array, dims: Dims) -> Array:
+    """What is in a room of plain memory, which may be larger than it is now."""
     return room[: prod(dims)].reshape(dims)
 
 
@@ -251,6 +192,7 @@ class Convolution(BaseConvolution, generic.Convolution):
 
 class Deconvolution(BaseConvolution, generic.Deconvolution):
     __doc__ = generic.Deconvolution.__doc__
+    forward_product = "spread"
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         for x, y in zip(bottom, top, strict=True):

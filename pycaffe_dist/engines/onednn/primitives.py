@@ -11,7 +11,7 @@ import ctypes
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -227,6 +227,19 @@ class Primitive:
         """Take the next implementation; False if there is none."""
         return bool(self._run.lib.primitive_desc_next_impl(self.pd) == 0)
 
+    def implementations(self) -> list[str]:
+        """The names of all, from this one on; it has none of them afterwards."""
+        names = [self.implementation]
+        while self.advance():
+            names.append(self.implementation)
+        return list(dict.fromkeys(names))
+
+    def seek(self, name: str) -> None:
+        """Take the implementation of that name."""
+        while self.implementation != name:
+            if not self.advance():
+                raise OneDnnError(f"{self.kind} has no implementation {name}")
+
     def size_of(self, query: int) -> int:
         """Bytes of a workspace or scratchpad; 0 if there is none."""
         md = self._run.lib.primitive_desc_query_md(self.pd, query, 0)
@@ -311,14 +324,3 @@ def reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
     call(room, there)
     METER.count += 1
     METER.seconds += time.perf_counter() - begin
-
-
-def best_of(function: Callable[[], object], repeats: int = 2) -> float:
-    """Seconds of the fastest of some runs, after one to warm up."""
-    function()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)

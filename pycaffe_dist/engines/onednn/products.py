@@ -6,18 +6,20 @@ weights and bias.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.choice import Candidate
 from pycaffe_dist.engines.onednn.library import Arg
-from pycaffe_dist.engines.onednn.primitives import Call, Primitive, runtime
+from pycaffe_dist.engines.onednn.primitives import Call, Layout, Primitive, reorder, runtime
 from pycaffe_dist.memory import HOST, Array
+from pycaffe_dist.threads import threads
 
-# BLAS has threads of its own, which have to be woken while ours still spin.
-BLAS_HANDICAP = 1.5
+SLOW = ("ref", "sse41")  # implementations that are there for machines that have no better
 FLOAT = np.dtype(np.float32)
 Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
 
@@ -33,13 +35,52 @@ class Product(Protocol):
 
 
 class AsPrimitive:
-    """A product as a primitive."""
+    """A product as a primitive; ``mark`` tells apart what is given it in another layout."""
 
-    def __init__(self, primitive: Primitive, roles: Sequence[Role]) -> None:
-        self.name = primitive.implementation
+    def __init__(self, primitive: Primitive, roles: Sequence[Role], mark: str = "") -> None:
+        self.name = primitive.implementation + mark
         self.layouts = [primitive.layout(query, index) for _, query, index in roles]
         args = [(role[0], layout) for role, layout in zip(roles, self.layouts, strict=True)]
         self.call: Call = primitive.call(*args)
+
+
+@dataclass
+class ByBlas:
+    """A product in Caffe's own order, by a function of the layer that calls BLAS."""
+
+    layouts: list[Any]
+    call: Callable[..., object]
+    name: str = "blas"
+
+    @staticmethod
+    def handicap() -> float:
+        """BLAS has threads of its own, which have to be woken while ours still spin."""
+        return 1.5 if threads() > 1 else 1.0
+
+
+def implementations(
+    make: Callable[[], Primitive],
+    roles: Sequence[Role],
+    trial: Callable[[Product], Callable[[], object]],
+    mark: str = "",
+) -> Iterator[Candidate[Product]]:
+    """A candidate for each implementation of a primitive, the library's own choice first.
+
+    They are found again by their names: what stands at a position changes with what oneDNN's cache
+    of primitives holds.
+    """
+
+    def builder(name: str) -> Callable[[], Product]:
+        def build() -> Product:
+            primitive = make()
+            primitive.seek(name)
+            return AsPrimitive(primitive, roles, mark)
+
+        return build
+
+    for name in make().implementations():
+        if not any(slow in name for slow in SLOW):
+            yield Candidate(name + mark, builder(name), trial)
 
 
 def outer(left: Array, right: Array, out: Array) -> bool:
@@ -61,25 +102,33 @@ def ones(layout: Any) -> Array:
     return room
 
 
-def trial_of(made: Product | None, converted: str = "") -> Callable[[], object]:
-    """A run with made-up values.
+def trial_of(
+    made: Product, weights: str = "", ends: tuple[Layout, Layout] | None = None
+) -> Callable[[], object]:
+    """A run with made-up values, and with the conversions that come with it at every step.
 
-    What training converts at every step counts too: ``load`` of weights that have changed, or
-    ``store`` of their gradient.
+    Args:
+        made: the product.
+        weights: "load" if weights have changed since the last step, "store" if they are a gradient
+            that is wanted in Caffe's own order.
+        ends: the layouts in which neighbours are likely to have the first and the last room.
     """
-    assert made is not None
     rooms = [ones(x) for x in made.layouts]
-    weights, room = made.layouts[1], rooms[1]
-    if not converted or weights.home is HOST:
-        return lambda: made.call(*rooms)
-    host = np.zeros(weights.count, FLOAT)
+    conversions: list[Callable[[], object]] = []
+    layout, room = made.layouts[1], rooms[1]
+    if weights and layout.home is not HOST:
+        host = np.zeros(layout.count, FLOAT)
+        by_load, by_store = lambda: layout.load(host, room), lambda: layout.store(room, host)
+        conversions.append(by_load if weights == "load" else by_store)
+    for end, i in zip(ends or (), (0, -1), strict=False):
+        if end is not made.layouts[i]:
+            args = end, ones(end), made.layouts[i], rooms[i]
+            conversions.append(lambda args=args: reorder(*args))  # type: ignore[misc]
 
     def run() -> None:
         made.call(*rooms)
-        if converted == "load":
-            weights.load(host, room)
-        else:
-            weights.store(room, host)
+        for convert in conversions:
+            convert()
 
     return run
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pycaffe_dist.engines.onednn import library
-from pycaffe_dist.engines.onednn.choice import Choices, cache_file
+from pycaffe_dist.engines.onednn.choice import Choices, cache_file, cpu
 from pycaffe_dist.threads import threads
 
 CHOICES = Choices(cache_file(library.load().release))
+
+
+def machine() -> str:
+    """For whom a choice holds."""
+    return f"oneDNN {library.load().release}, {cpu()}"
 
 
 def case(what: str, *facts: Any) -> str:
