@@ -59,6 +59,8 @@ bench: setup
 	$(PY) scripts/bench_proto.py
 	$(PY) scripts/bench_update.py
 	$(PY) scripts/bench_data.py
+	$(PY) scripts/bench_choice.py
+	$(PY) scripts/bench_choice.py --busy --output runs/choice_busy.json
 
 	$(PY) scripts/bench_cpu.py --everything --output docs/cpu_bench.json
 

@@ -23,6 +23,10 @@ from bench.cases import (
 from bench.wire import Side, gemm_rate, log_of, sample, serve
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
+from pycaffe_dist.engines.onednn import race
+from pycaffe_dist.engines.onednn.products import ByBlas
+from pycaffe_dist.engines.onednn.settings import CHOICES
+from pycaffe_dist.engines.onednn.weighted import Weighted
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -85,6 +89,37 @@ class Ours(Side):
             return self.net.forward()
         self.solver.step(1)
         return self.solver.last_loss
+
+    # -- for bench_choice.py -----------------------------------------------------------------
+
+    def remember(self) -> dict[str, Any]:
+        """Run a step, so that everything is chosen, and write it down."""
+        self.step()
+        CHOICES.save()
+        return {"choices": len(CHOICES.used)}
+
+    def exhaust(self) -> dict[str, Any]:
+        """Measure every candidate at length, the hopeless too, and none favoured; write it down."""
+        race.MARGIN, race.HOPELESS, race.PATIENCE = 0.0, math.inf, 0.0
+        race._telling = lambda seconds: 4 if seconds > race.LONG else 8
+        ByBlas.handicap = staticmethod(lambda: 1.0)
+        return self.remember()
+
+    def offered(self) -> dict[str, Any]:
+        """The names of all candidates of the net that was prepared, after a step."""
+        layers = [layer for layer in self.net.layers if isinstance(layer, Weighted) and layer.fast]
+        names = [
+            candidate.name
+            for layer in layers
+            for which, bias, _ in layer._made
+            for candidate in layer.candidates(which, bias)
+        ]
+        return {"names": list(dict.fromkeys(names))}
+
+    def force(self, name: str) -> dict[str, Any]:
+        """For a net that is prepared after this."""
+        CHOICES._forced = name
+        return {}
 
     def gemm(self) -> dict[str, Any]:
         def multiply(a: Any, b: Any) -> Any:

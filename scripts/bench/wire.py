@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +118,16 @@ def serve(side: Side) -> None:
 class Worker:
     """The other end: a started side."""
 
-    def __init__(self, python: Path, module: str, threads: int, *arguments: str) -> None:
-        env = dict(
-            os.environ, PYTHONPATH=str(SCRIPTS), **dict.fromkeys(THREAD_SETTINGS, str(threads))
-        )
+    def __init__(
+        self,
+        python: Path,
+        module: str,
+        threads: int,
+        *arguments: str,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        env = dict(os.environ, PYTHONPATH=str(SCRIPTS), **(more or {}))
+        env |= dict.fromkeys(THREAD_SETTINGS, str(threads))
         self.name = module
         self._process = subprocess.Popen(
             [str(python), "-m", f"bench.{module}", str(threads), *arguments],
