@@ -26,6 +26,7 @@ RELU = 'layer { name: "relu" type: "ReLU" bottom: "c" top: "c" }'
 LEAKY = RELU.replace("bottom", "relu_param { negative_slope: 0.1 } bottom")
 NORM = 'layer { name: "bn" type: "BatchNorm" bottom: "c" top: "c" }'
 GLOBAL = NORM.replace("bottom", "batch_norm_param { use_global_stats: true } bottom")
+BATCH = GLOBAL.replace("true", "false")
 SCALE = """
     layer { name: "scale" type: "Scale" bottom: "c" top: "c"
             scale_param { bias_term: true bias_filler { value: 0.2 } } }"""
@@ -85,6 +86,16 @@ NETS = {
         conv("data", "c", 16, "group: 4") + GLOBAL + SCALE + RELU,
         "Normalised",
         "Folded",
+    ),
+    "statistics of the batch": (
+        conv("data", "c", 16, UNBIASED) + BATCH + SCALE + RELU,
+        "Normalised",
+        "Normalised",
+    ),
+    "statistics of the batch, then relu": (
+        conv("data", "c", 16, UNBIASED) + BATCH + RELU,
+        "Normalised",
+        "Normalised",
     ),
     "norm in another blob": (
         conv("data", "a", 16, UNBIASED) + NORM.replace('bottom: "c"', 'bottom: "a"') + SCALE + RELU,
@@ -209,9 +220,9 @@ def test_memory_used_in_turn_changes_nothing(name, train, monkeypatch):
     monkeypatch.setattr("pycaffe_dist.recycling.SMALL", 1)
     twins = twins_of(name, train)
     recycle([twins.net])
-    kind = NETS[name][1] if train else NETS[name][2].replace("Normalised", "Folded")
+    kind = NETS[name][1] if train else NETS[name][2]
     if name == "norm in another blob":  # which nobody can see any more
-        kind = kind or "Normalised"
+        kind = "Normalised" if train else "Folded"
     assert [type(chain).__name__ for chain in twins.net.fusions.chains] == [kind] * bool(kind)
     for seed in range(3):
         twins.fill_inputs(seed)

@@ -293,9 +293,9 @@ def _begin(net: Any, link: Link, behind: list[Link]) -> Chain | None:
             return None
         return Normalised([link, *tail], backward_fused)
     if isinstance(layer, Convolution) and len(link.bottom) == 1 and net.phase == TEST:
-        norms = _take(behind, BatchNorm)
-        if norms and norms[0].layer.use_global_stats:
-            return Folded([link, *norms, *_take(behind, Scale), *_take(behind, ReLU)])
+        norm = behind[0].layer if behind else None
+        if isinstance(norm, BatchNorm) and norm.use_global_stats:
+            return Folded([link, behind.pop(0), *_take(behind, Scale), *_take(behind, ReLU)])
     if takes_relu(layer) and len(link.top) == 1 and behind and _may_rectify(net, behind[0].layer):
         return Rectified([link, behind[0]])
     return None
