@@ -123,7 +123,7 @@ class BaseConvolution(Layer):
 
     def add_bias_gradient(self, top_diff: Any) -> None:
         """∂b += Σ ∂y over images and pixels"""
-        pixels = prod(top_diff.shape[self.axis + 1 :])
+        pixels = top_diff.size // max(1, self.images * self.outputs)
         by_channel = top_diff.reshape(self.images, self.outputs, pixels)
         self.params[1].diff[...] += by_channel.sum(axis=2).sum(axis=0)
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
+from pycaffe_dist.engines.onednn import convolution
 from pycaffe_dist.engines.onednn.settings import CHOICES
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -64,6 +65,7 @@ CASES = {
     "3-D": ("num_output: 8 kernel_size: 3 pad: 1", (2, 8, 4, 5, 6)),
     "1-D": ("num_output: 8 kernel_size: 3", (2, 8, 9)),
     "stride leaves pixels over": ("num_output: 8 kernel_size: 3 stride: 4", (2, 8, 9, 10)),
+    "two axes of images": ("num_output: 8 kernel_size: 3 axis: 2", (2, 3, 8, 9)),
 }
 
 
@@ -72,6 +74,16 @@ CASES = {
 def test_it_computes_what_the_generic_layer_does(kind, name):
     param, shape = CASES[name]
     layer = assert_same(f'type: "{kind}" convolution_param {{ {param} }}', shape)
+    assert layer.fast
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("kind", ["Convolution", "Deconvolution"])
+def test_blas_computes_it_too(kind, name, monkeypatch):
+    """Not only where it happens to be the fastest."""
+    monkeypatch.setattr(convolution.BaseConvolution, "_product", lambda *_: None)
+    param, shape = CASES[name]
+    layer = assert_same(f'type: "{kind}" convolution_param {{ {param} }}', shape, passes=2)
     assert layer.fast
 
 
