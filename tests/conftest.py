@@ -16,7 +16,8 @@ HERE = Path(__file__).parent
 MATRIX = ("layers", "golden", "unit/solvers", "unit/test_net.py", "unit/test_solver.py")
 MATRIX += ("unit/test_pycaffe.py", "unit/test_testing_kit.py", "unit/test_custom_layers.py")
 MATRIX += ("unit/test_loading.py", "unit/test_classifier.py", "unit/test_detector.py")
-ONEDNN = ("golden", "unit/test_pycaffe.py")  # its layers have tests of their own in engines/
+# The layers of oneDNN have tests of their own in engines/.
+ONEDNN = ("golden", "unit/test_pycaffe.py", "layers/test_not_finite.py")
 TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 150
 
 

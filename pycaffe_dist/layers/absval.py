@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.neuron import Neuron
+from pycaffe_dist.layers.neuron import Neuron, sign
 
 
 @register("AbsVal")
 class AbsVal(Neuron):
-    """y = |x|;  ∂x = ∂y·sign(x), 0 at 0."""
+    """y = |x|;  ∂x = ∂y·sign(x), 0 at 0 and for NaN."""
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.check(
@@ -23,5 +23,5 @@ class AbsVal(Neuron):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if propagate_down[0]:
             gx = bottom[0].diff
-            self.xp.sign(bottom[0].data, out=gx)
+            sign(self.xp, bottom[0].data, out=gx)
             gx *= top[0].diff

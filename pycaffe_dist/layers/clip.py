@@ -9,7 +9,10 @@ from pycaffe_dist.layers.neuron import Neuron
 
 @register("Clip")
 class Clip(Neuron):
-    """y = max(min, min(x, max));  ∂x = ∂y where min ≤ x ≤ max, 0 elsewhere."""
+    """y = max(min, min(x, max));  ∂x = ∂y where min ≤ x ≤ max, 0 elsewhere.
+
+    Of NaN this is the minimum.
+    """
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.clip_param
@@ -20,7 +23,7 @@ class Clip(Neuron):
     def forward(self, bottom: Views, top: Views) -> None:
         y = top[0].data
         self.xp.minimum(bottom[0].data, self.max, out=y)
-        self.xp.maximum(y, self.min, out=y)
+        self.xp.fmax(y, self.min, out=y)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if propagate_down[0]:

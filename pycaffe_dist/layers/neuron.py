@@ -15,10 +15,17 @@ class Neuron(Working):
         top[0].reshape_like(bottom[0])
 
     def slopes(self, x: Any, below: Any) -> Any:
-        """1 where x > 0, ``below`` where x ≤ 0."""
+        """1 where x > 0, ``below`` where x ≤ 0, 0·``below`` where x is NaN."""
         slopes, where = self.work("slopes", x.shape), self.work("where", x.shape, bool)
         self.xp.less_equal(x, 0, out=where)
         self.xp.multiply(where, below, out=slopes)
         self.xp.greater(x, 0, out=where)
         slopes += where
         return slopes
+
+
+def sign(xp: Any, x: Any, out: Any) -> None:
+    """Write 1 where x > 0, −1 where x < 0, 0 elsewhere, so for NaN too; ``out`` may be x."""
+    below = x < 0
+    xp.greater(x, 0, out=out)
+    out -= below

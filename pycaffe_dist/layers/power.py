@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
@@ -32,6 +34,8 @@ class Power(Neuron):
             y += self.shift
             if self.power == 2:
                 self.xp.square(y, out=y)
+            elif self.power == 0.5:
+                self._take_root(y)
             elif self.power != 1:
                 self.xp.power(y, self.power, out=y)
 
@@ -55,3 +59,9 @@ class Power(Neuron):
                 gx *= self.diff_scale
             # In place this is the square of what was just written: Caffe's answer, if wrong.
             self.xp.multiply(top[0].diff, gx, out=gx)
+
+    def _take_root(self, y: Any) -> None:
+        """y ← y^½ by C's rules, by which that of −∞ is ∞, and a square root is not."""
+        infinite = y == -np.inf
+        self.xp.sqrt(y, out=y)
+        y[infinite] = np.inf

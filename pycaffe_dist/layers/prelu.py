@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -16,7 +18,7 @@ class PReLU(Neuron):
     """y = max(0, x) + a·min(0, x)
 
     x, y: (N, C, …)  a: (C,), or () with ``channel_shared``
-    ∂a = Σ ∂y·min(0, x)   ∂x = ∂y where x > 0, a·∂y elsewhere
+    ∂a = Σ ∂y·x·[x ≤ 0], NaN where an x is ∞ or NaN   ∂x = ∂y where x > 0, a·∂y where x ≤ 0
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
@@ -50,14 +52,19 @@ class PReLU(Neuron):
         gy, x = planes(top[0].diff), planes(bottom[0].data)
         if top[0].blob is bottom[0].blob:
             x = self.work("input", x.shape)
+        self.propagate(x, gy, planes(bottom[0].diff) if propagate_down[0] else None)
+
+    def propagate(self, x: Any, gy: Any, gx: Any) -> None:
+        """Add to ∂a if it is learned, and write ∂x if there is room for it."""
         if self.param_propagate_down[0]:
-            below = self.work("below", x.shape)
-            self.xp.minimum(x, 0, out=below)
+            below, where = self.work("below", x.shape), self.work("where", x.shape, bool)
+            self.xp.less_equal(x, 0, out=where)
+            with np.errstate(invalid="ignore"):  # 0·∞
+                self.xp.multiply(x, where, out=below)
             into = "c" if self.params[0].shape else ""
             self.params[0].diff[...] += self.xp.einsum(f"nci,nci->{into}", gy, below)
-        if propagate_down[0]:
-            slopes = self.slopes(x, self._slopes())
-            self.xp.multiply(gy, slopes, out=planes(bottom[0].diff))
+        if gx is not None:
+            self.xp.multiply(gy, self.slopes(x, self._slopes()), out=gx)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 2 * top[0].count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layers.neuron import sign
 from pycaffe_dist.proto.caffe_pb2 import ReductionParameter as Op
 
 
@@ -41,7 +42,7 @@ class Reduction(Layer):
         x, gx = (a.reshape(self.num, self.size) for a in (bottom[0].data, bottom[0].diff))
         gy = top[0].diff.reshape(self.num, 1) * self.coeff
         if self.operation == Op.ASUM:
-            self.xp.sign(x, out=gx)
+            sign(self.xp, x, out=gx)
             gx *= gy
         elif self.operation == Op.SUMSQ:
             gy *= 2

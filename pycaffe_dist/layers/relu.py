@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -9,7 +13,10 @@ from pycaffe_dist.layers.neuron import Neuron
 
 @register("ReLU")
 class ReLU(Neuron):
-    """y = max(0, x) + s·min(0, x);  ∂x = ∂y where x > 0, s·∂y elsewhere."""
+    """y = max(0, x) + s·min(0, x);  ∂x = ∂y where x > 0, s·∂y where x ≤ 0.
+
+    The sum has consequences beyond numbers: without a slope, y of −∞ is NaN.  ∂x is 0 at NaN.
+    """
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.slope = self.dtype.type(self.layer_param.relu_param.negative_slope)
@@ -17,7 +24,7 @@ class ReLU(Neuron):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
         if self.slope == 0:
-            self.xp.maximum(x, 0, out=y)
+            self._cut(x, y)
             return
         below = self.work("below", x.shape)
         self.xp.minimum(x, 0, out=below)
@@ -35,3 +42,11 @@ class ReLU(Neuron):
         else:
             slopes = self.slopes(x, self.slope)
         self.xp.multiply(top[0].diff, slopes, out=bottom[0].diff)
+
+    def _cut(self, x: Any, y: Any) -> None:
+        """y = x·[x > 0], in which 0·(−∞) is NaN, as in Caffe's sum."""
+        positive = self.work("where", x.shape, bool)
+        self.xp.greater(x, 0, out=positive)
+        with np.errstate(invalid="ignore"):
+            self.xp.multiply(x, positive, out=y)
+        y += 0  # so that −0 becomes 0

@@ -22,9 +22,11 @@ BINARY = {
     "max": 0x1FFF2,
     "min": 0x1FFF3,
     "div": 0x1FFF4,
+    "sub": 0x1FFF5,
     "ge": 0x1FFF6,
     "gt": 0x1FFF7,
     "le": 0x1FFF8,
+    "lt": 0x1FFF9,
 }
 FUNCTIONS = {
     "relu": 0x20,

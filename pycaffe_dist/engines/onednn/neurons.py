@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.accelerated import Accelerated
 from pycaffe_dist.engines.onednn.formulas import Formula, Pass
@@ -17,6 +19,7 @@ Formulas = list[tuple[str, Formula]]  # what is computed, and how, in this order
 Passes = list[tuple[str, Pass]]
 Made = tuple[Passes, Passes, dict[str, Array]]  # forward, backward, rooms of its own
 BLOBS = ("x", "y", "gx", "gy")
+POSITIVE = ("max", 0.0), ("gt", 0.0)  # 1 where v > 0, 0 elsewhere; "gt" alone is 1 for NaN
 
 
 def home_of(value: Value, count: int, padded: bool = True) -> Home:
@@ -33,6 +36,12 @@ def length(home: Home, count: int) -> int:
     return home.size // 4 if isinstance(home, Layout) else count
 
 
+def finite(room: Array) -> bool:
+    """Whether all are numbers, none NaN or infinite; False also if they are enormous."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.dot(room, room)))
+
+
 class Elementwise(Accelerated, Neuron):
     """A layer whose passes are formulas of x, y, gy and gx, and of rooms of its own.
 
@@ -41,6 +50,7 @@ class Elementwise(Accelerated, Neuron):
 
     keeps_zero = True  # zeros stay zeros: padding may be computed as well
     backward_in_place = True  # else the generic one is used
+    backward_of_numbers = False  # its formulas are wrong where x is not finite: generic as well
 
     def forward_formulas(self) -> Formulas:
         raise NotImplementedError
@@ -61,7 +71,8 @@ class Elementwise(Accelerated, Neuron):
         if home not in self._made:
             size = length(home, count)
             passes = [[(name, formula.over(size)) for name, formula in c] for c in self._formulas]
-            own = {name: self.work(name, (size,)) for name, _ in passes[0] if name not in BLOBS}
+            named = {name for name, _ in (*passes[0], *passes[1])}
+            own = {name: self.work(name, (size,)) for name in named.difference(BLOBS)}
             self._made[home] = passes[0], passes[1], own
         return home
 
@@ -81,7 +92,10 @@ class Elementwise(Accelerated, Neuron):
             return
         x, y, home = bottom[0].blob, top[0].blob, self._home
         in_place = x.diff_value is y.diff_value
-        if in_place and not self.backward_in_place:
+        generic = in_place and not self.backward_in_place
+        if self.backward_of_numbers:
+            generic |= not finite(x.data_value.read(home)[: length(home, x.count)])
+        if generic:
             super(Accelerated, self).backward(top, propagate_down, bottom)
             return
         _, backward, own = self._made[home]
@@ -105,18 +119,22 @@ def _run(passes: Passes, rooms: dict[str, Any]) -> None:
 class ReLU(Elementwise, relu.ReLU):
     __doc__ = relu.ReLU.__doc__
 
+    def prepare(self, bottom: Views, top: Views) -> None:
+        self.backward_of_numbers = bool(self.slope)
+        super().prepare(bottom, top)
+
     def forward_formulas(self) -> Formulas:
         if self.slope:
             return [("y", Formula("x", ("relu", self.slope, 0)))]
-        return [("y", Formula("x", ("max", 0.0), ("max", "x")))]
+        return [("y", Formula("x", ("gt", 0.0), ("mul", "x"), ("linear", 1, 0)))]  # never −0
 
     def backward_formulas(self) -> Formulas:
         leak = [("linear", 1 - self.slope, self.slope)] if self.slope else []
-        return [("gx", Formula("x", ("gt", 0.0), *leak, ("mul", "gy")))]
+        return [("gx", Formula("x", *POSITIVE, *leak, ("mul", "gy")))]
 
 
 class ELU(Elementwise, elu.ELU):
-    __doc__ = elu.ELU.__doc__
+    """With α = 1, (x > 0) + (α + y)·(x ≤ 0) is 1 + y·(x ≤ 0); y may be another layer's by now."""
 
     def forward_formulas(self) -> Formulas:
         if self.alpha != 1:
@@ -124,7 +142,7 @@ class ELU(Elementwise, elu.ELU):
         return [("y", Formula("x", ("elu", 1, 0)))]
 
     def backward_formulas(self) -> Formulas:
-        return [("gx", Formula("y", ("min", 0.0), ("linear", 1, 1), ("mul", "gy")))]
+        return [("gx", Formula("x", ("le", 0.0), ("mul", "y"), ("linear", 1, 1), ("mul", "gy")))]
 
 
 class TanH(Elementwise, tanh.TanH):
@@ -167,8 +185,8 @@ class AbsVal(Elementwise, absval.AbsVal):
         return [("y", Formula("x", ("abs",)))]
 
     def backward_formulas(self) -> Formulas:
-        sign = ("mul", 3e38), ("clip", -1, 1)
-        return [("gx", Formula("x", *sign, ("mul", "gy")))]
+        below = Formula("x", ("lt", 0.0))
+        return [("below", below), ("gx", Formula("x", *POSITIVE, ("sub", "below"), ("mul", "gy")))]
 
 
 class BNLL(Elementwise, bnll.BNLL):
@@ -179,7 +197,8 @@ class BNLL(Elementwise, bnll.BNLL):
         return [("y", Formula("x", ("soft_relu", 1, 0)))]
 
     def backward_formulas(self) -> Formulas:
-        return [("gx", Formula("x", ("min", float(bnll.THRESHOLD)), ("logistic",), ("mul", "gy")))]
+        power = ("min", float(bnll.THRESHOLD)), ("min", "x")
+        return [("gx", Formula("x", *power, ("logistic",), ("mul", "gy")))]
 
 
 class Clip(Elementwise, clip.Clip):
@@ -190,8 +209,7 @@ class Clip(Elementwise, clip.Clip):
         super().prepare(bottom, top)
 
     def forward_formulas(self) -> Formulas:
-        below = Formula("x", ("max", self.min), ("max", "x"))
-        return [("y", below), ("y", Formula("y", ("min", self.max), ("min", "y")))]
+        return [("y", Formula("x", ("max", self.min), ("min", self.max), ("max", self.min)))]
 
     def backward_formulas(self) -> Formulas:
         above = Formula("x", ("ge", self.min), ("mul", "gy"))
@@ -203,8 +221,11 @@ class Exp(Elementwise, exponential.Exp):
     keeps_zero = False
 
     def forward_formulas(self) -> Formulas:
+        # oneDNN's exponential of NaN is infinite; that of a number is larger than the number.
         outer = ("linear", self.outer_scale, 0)
-        return [("y", Formula("x", ("mul", self.inner_scale), ("exp",), outer))]
+        inner = [("y", Formula("x", ("mul", self.inner_scale)))] * bool(self.inner_scale != 1)
+        power = "y" if inner else "x"
+        return [*inner, ("y", Formula(power, ("exp",), ("max", power), outer))]
 
     def backward_formulas(self) -> Formulas:
         return [("gx", Formula("y", ("mul", "gy"), ("linear", self.inner_scale, 0)))]
@@ -233,6 +254,8 @@ class Power(Elementwise, power.Power):
     def forward_formulas(self) -> Formulas:
         if self.diff_scale == 0:
             raise OneDnnError("it is constant")
+        if self.power == 0.5:
+            raise OneDnnError("NumPy takes square roots as fast, and that of −∞ as C does")
         outer = {1: [], 2: [("square",)]}.get(self.power, [("pow", 1, self.power)])
         return [("y", Formula("x", *self._inner(1), *outer))]
 

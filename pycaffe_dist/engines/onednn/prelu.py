@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn import library
 from pycaffe_dist.engines.onednn.accelerated import (
@@ -14,8 +16,11 @@ from pycaffe_dist.engines.onednn.accelerated import (
 )
 from pycaffe_dist.engines.onednn.kept import Kept
 from pycaffe_dist.engines.onednn.library import TRAINING, Arg, OneDnnError
+from pycaffe_dist.engines.onednn.neurons import finite
 from pycaffe_dist.engines.onednn.primitives import Call, Dims, Layout, Primitive, anyhow
 from pycaffe_dist.layers import prelu as generic
+from pycaffe_dist.layers.work import planes
+from pycaffe_dist.memory import Array
 
 
 @dataclass
@@ -56,6 +61,9 @@ class PReLU(Accelerated, generic.PReLU):
         made, x, y = self._used, bottom[0].blob, top[0].blob
         home = made.layout.home
         source = self._input.found(x.data_value, home)
+        if not finite(source[: made.layout.size // 4]):
+            self._propagate_plainly(source, top, propagate_down, bottom)
+            return
         slopes = self.params[0].data_value.read(made.slopes.home)
         above = y.diff_value.read(home)
         if not propagate_down[0]:
@@ -72,6 +80,16 @@ class PReLU(Accelerated, generic.PReLU):
         self._input.give_back()
         if apart:
             add_gradient(self.params[0].blob, made.slopes, room)
+
+    def _propagate_plainly(
+        self, source: Array, top: Views, propagate_down: Flags, bottom: Views
+    ) -> None:
+        """By NumPy: what the primitive makes of NaN and ∞ is not Caffe's answer."""
+        x = np.empty(bottom[0].shape, self.dtype)
+        self._used.layout.store(source, x.reshape(-1))
+        gx = planes(bottom[0].diff) if propagate_down[0] else None
+        self.propagate(planes(x), planes(top[0].diff), gx)
+        self._input.give_back()
 
     def _passes(self, bottom: Views) -> Made:
         """For the layout in which the bottom is now."""

@@ -72,6 +72,6 @@ __device__ inline bool is_ignored(Real label, int has_ignore, int ignore) {
   return has_ignore && trunc(label) == ignore;
 }
 
-__device__ inline Real sign_of(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : x; }
+__device__ inline Real sign_of(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
 
 __device__ inline Real not_a_number() { return Real(0) / Real(0); }

@@ -2,8 +2,8 @@
 
 #include "common.cuh"
 
-// 1 where x > 0, `below` where x ≤ 0, 0 for NaN
-__device__ inline Real slope_at(Real x, Real below) { return x > 0 ? Real(1) : x <= 0 ? below : Real(0); }
+// 1 where x > 0, `below` where x ≤ 0, 0 for NaN, as Caffe's sum has it: NaN where `below` is not finite
+__device__ inline Real slope_at(Real x, Real below) { return Real(x > 0) + below * Real(x <= 0); }
 
 // The larger and the smaller one; NaN if either is.
 __device__ inline Real larger(Real a, Real b) { return a != a || a > b ? a : b; }
@@ -12,9 +12,9 @@ __device__ inline Real smaller(Real a, Real b) { return a != a || a < b ? a : b;
 // σ(x) = ½ tanh(½x) + ½, which does not overflow
 __device__ inline Real sigmoid(Real x) { return tanh(x * Real(0.5)) * Real(0.5) + Real(0.5); }
 
-// y = max(0, x) + s·min(0, x);  ∂x = ∂y where x > 0, s·∂y elsewhere
+// y = max(0, x) + s·min(0, x), of −∞ with s = 0 so NaN;  ∂x = ∂y where x > 0, s·∂y where x ≤ 0, 0 at NaN
 KERNEL relu_forward(int n, Real slope, const Real *x, Real *y) {
-  for (int i : Grid(n)) y[i] = slope == 0 ? larger(x[i], 0) : larger(x[i], 0) + slope * smaller(x[i], 0);
+  for (int i : Grid(n)) y[i] = larger(x[i], 0) + slope * smaller(x[i], 0);
 }
 
 KERNEL relu_backward(int n, Real slope, const Real *x, const Real *gy, Real *gx) {
@@ -148,9 +148,12 @@ KERNEL threshold_forward(int n, Real threshold, const Real *x, Real *y) {
   for (int i : Grid(n)) y[i] = x[i] > threshold ? Real(1) : Real(0);
 }
 
-// y = max(low, min(x, high));  ∂x = ∂y where low ≤ x ≤ high, 0 elsewhere
+// y = max(low, min(x, high)), of NaN so low;  ∂x = ∂y where low ≤ x ≤ high, 0 elsewhere
 KERNEL clip_forward(int n, Real low, Real high, const Real *x, Real *y) {
-  for (int i : Grid(n)) y[i] = larger(smaller(x[i], high), low);
+  for (int i : Grid(n)) {
+    const Real below = smaller(x[i], high);
+    y[i] = low < below ? below : low;
+  }
 }
 
 KERNEL clip_backward(int n, Real low, Real high, const Real *x, const Real *gy, Real *gx) {

@@ -41,11 +41,11 @@ KERNEL channel_deviations(int rows, int splits, int outer, int channels, int inn
   });
 }
 
-// PReLU's slopes: Σ ∂y·min(0, x)
+// PReLU's slopes: Σ ∂y·x·[x ≤ 0]; 0·∞ is NaN
 KERNEL prelu_slope_sums(int rows, int splits, int outer, int channels, int inner, const Real *x, const Real *gy,
                         Real *partial) {
   sum_splits(rows, splits, outer, channels, inner, partial,
-             [=](long long i, int) { return gy[i] * (x[i] > 0 ? Real(0) : x[i]); });
+             [=](long long i, int) { return gy[i] * (x[i] * Real(x[i] <= 0)); });
 }
 
 // y ← keep·y + scale·Σ partial over the splits
