@@ -26,11 +26,15 @@ class BatchNorm(Working):
     whether it is asked for or not.
 
     Where ``ranks`` nets share a batch, ``mean_over_ranks`` takes means of the batch from those of
-    its parts, so that statistics and gradients are those of the whole.
+    its parts, so that statistics and gradients are those of the whole (``share_batch``).
     """
 
     ranks = 1
     mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
+
+    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Any], Any]) -> None:
+        """From the next pass on, the batch is one of so many parts."""
+        self.ranks, self.mean_over_ranks = ranks, mean_over_ranks
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.batch_norm_param

@@ -56,11 +56,10 @@ def synchronise(
         return layers[0].xp.asarray(whole, values.dtype)
 
     for layer in layers:
-        layer.ranks = thread.communicator.size
-        layer.mean_over_ranks = mean_over_ranks
+        layer.share_batch(thread.communicator.size, mean_over_ranks)
 
 
 def separate(layers: list[BatchNorm]) -> None:
     """Let each rank use its own statistics again."""
     for layer in layers:
-        del layer.ranks, layer.mean_over_ranks
+        layer.share_batch(1, BatchNorm.mean_over_ranks)

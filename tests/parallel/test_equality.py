@@ -2,11 +2,27 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
-from cases import Case, distance, equality_cases, identical, reference, trained
+from cases import (
+    Case,
+    build,
+    distance,
+    equality_cases,
+    identical,
+    plan_for,
+    reference,
+    trained,
+    weights,
+)
 
+from pycaffe_dist.engines import create
+from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
 
 CLOSE = 1e-5
@@ -68,6 +84,37 @@ def test_batch_norm_over_all_ranks_is_that_of_the_joint_batch() -> None:
     everybody = run_ranks(["a", "a", "b"], lambda communicator: trained(case, communicator))
     assert identical(everybody)
     assert distance(everybody[0], reference(case, 3)) < CLOSE
+
+
+@pytest.mark.parametrize("engine", ["numpy", "onednn"])
+def test_batch_norm_over_all_ranks_after_a_forward_pass_alone(engine: str) -> None:
+    """What the engine prepared in that pass was for one rank."""
+    case = Case("norm", "SGD", "", ClusterSettings(sync_bn=True))
+    try:
+        used = create(engine)
+    except MissingPartError as e:
+        pytest.skip(str(e))
+
+    def tried(ranks: Sequence[int], of: int) -> Solver:
+        solver = build(case, ranks, of, engine=used)
+        before = weights(solver)
+        solver.net.forward()
+        for param, values in zip(solver.net.params.learnable, before, strict=True):
+            param.blob.data[...] = values
+        return solver
+
+    def train(communicator: Communicator) -> list[np.ndarray]:
+        solver = tried([communicator.rank], communicator.size)
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan):
+            solver.step(3)
+        return weights(solver)
+
+    everybody = run_ranks(2, train)
+    alone = tried(range(2), 2)
+    alone.step(3)
+    assert identical(everybody)
+    assert distance(everybody[0], weights(alone)) < CLOSE
 
 
 def test_batch_norm_of_each_rank_is_merged_in_the_end() -> None:

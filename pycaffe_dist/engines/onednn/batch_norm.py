@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 import numpy as np
@@ -30,6 +30,10 @@ FLAGS = 0, SCALE, SCALE | SHIFT  # by the number of operands
 
 class BatchNorm(Accelerated, generic.BatchNorm):
     __doc__ = generic.BatchNorm.__doc__
+
+    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Array], Array]) -> None:
+        super().share_batch(ranks, mean_over_ranks)
+        self._stale = True  # who computes depends on it
 
     def prepare(self, bottom: Views, top: Views) -> None:
         if self.ranks > 1:
