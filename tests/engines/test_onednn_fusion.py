@@ -17,6 +17,7 @@ try:
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
 
+from pycaffe_dist.engines.onednn import batch_norm
 
 DATA = """
     force_backward: true
@@ -31,6 +32,14 @@ SCALE = """
     layer { name: "scale" type: "Scale" bottom: "c" top: "c"
             scale_param { bias_term: true bias_filler { value: 0.2 } } }"""
 NO_BIAS = 'layer { name: "scale" type: "Scale" bottom: "c" top: "c" }'
+
+
+@pytest.fixture(scope="module", autouse=True, params=[0, batch_norm.FEW], ids=["onednn", "numpy"])
+def who_takes_statistics(request):
+    """Of batches as small as those here it would be NumPy, always."""
+    kept, batch_norm.FEW = batch_norm.FEW, request.param
+    yield
+    batch_norm.FEW = kept
 
 
 def conv(bottom, top, channels=16, more=""):

@@ -18,8 +18,17 @@ try:
 except MissingPartError as e:
     pytest.skip(str(e), allow_module_level=True)
 
+from pycaffe_dist.engines.onednn import batch_norm
 
 few = settings(max_examples=12, deadline=None)
+
+
+@pytest.fixture(scope="module", autouse=True, params=[0, batch_norm.FEW], ids=["onednn", "numpy"])
+def who_takes_statistics(request):
+    """Of batches as small as those here it would be NumPy, always."""
+    kept, batch_norm.FEW = batch_norm.FEW, request.param
+    yield
+    batch_norm.FEW = kept
 
 
 def net(channels, images=2, size=5, kind="", place="c", conv=True, shape=None):
@@ -194,3 +203,13 @@ def test_the_statistics_stay_where_the_values_are_large():
     twins.step()
     twins.assert_same(1e-3)
     assert blocked(twins, "c") is False  # the comparison has just looked at it
+
+
+def test_the_mean_of_few_values_is_exact(monkeypatch):
+    monkeypatch.setattr(batch_norm, "FEW", 1 << 15)
+    twins = Twins(net(0, kind='type: "BatchNorm"', place="n", conv=False, shape=(3, 2, 7, 8)), ENGINE)
+    x = np.random.default_rng(5).uniform(0, 6, (3, 2, 7, 8)).astype(np.float32)
+    twins.net.blobs[0].data[...] = x
+    twins.net.forward()
+    means = twins.net.layers[-1].blobs[0].data
+    np.testing.assert_array_equal(means, x.mean((0, 2, 3), dtype=np.float64).astype(np.float32))

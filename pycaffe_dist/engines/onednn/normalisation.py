@@ -27,13 +27,16 @@ class Normalisation:
 
     Args:
         training: whether a backward pass will follow.
+        given: μ and σ² are given, but the batch's own: the gradient goes through them.
     """
 
-    def __init__(self, layout: Layout, eps: float, flags: int, training: bool) -> None:
+    def __init__(
+        self, layout: Layout, eps: float, flags: int, training: bool, given: bool = False
+    ) -> None:
         self.layout = layout
         self.scaled, self.shifted = bool(flags & SCALE), bool(flags & SHIFT)
         kind = TRAINING if training else INFERENCE
-        self._forward = _primitive("forward", kind, [layout] * 2, eps, flags)
+        self._forward = _primitive("forward", kind, [layout] * 2, eps, flags | GLOBAL * given)
         self.is_fast = "jit" in self._forward.implementation
         c = plain((layout.dims[1],))
         operands = [(Arg.SCALE, c)] * self.scaled + [(Arg.SHIFT, c)] * self.shifted
@@ -44,7 +47,8 @@ class Normalisation:
         self._run = self._forward.call(*ins, *operands, *passed, (Arg.DST, layout))
         if not training:
             return
-        back = _primitive("backward", BACKWARD, [layout] * 3, eps, flags, self._forward.pd)
+        hint = _primitive("forward", kind, [layout] * 2, eps, flags) if given else self._forward
+        back = _primitive("backward", BACKWARD, [layout] * 3, eps, flags, hint.pd)
         gradients = [(Arg.DIFF_SCALE, c)] * self.scaled + [(Arg.DIFF_SHIFT, c)] * self.shifted
         # What is to be added to the gradients of s and b, after each backward pass.
         self.gradients = [aligned(c.count, np.dtype(np.float32)) for _ in gradients]
@@ -70,19 +74,21 @@ class Normalisation:
         self._run_back(x, *statistics, *scale, *self._workspace, gy, gx, *self.gradients)
 
 
-def normalisation(layout: Layout, eps: float, flags: int, training: bool) -> Normalisation:
+def normalisation(
+    layout: Layout, eps: float, flags: int, training: bool, given: bool = False
+) -> Normalisation:
     """In the layout of x; in blocks if that is slow, though x must be brought there."""
     slow = None
     for place in (layout, blocked(layout.dims, 16), blocked(layout.dims, 8)):
         if place is not None:
             try:
-                made = Normalisation(place, eps, flags, training)
+                made = Normalisation(place, eps, flags, training, given)
             except OneDnnError:
                 continue
             if made.is_fast:
                 return made
             slow = slow or made
-    return slow or Normalisation(plain(layout.dims), eps, flags, training)
+    return slow or Normalisation(plain(layout.dims), eps, flags, training, given)
 
 
 def _primitive(
