@@ -14,9 +14,9 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.communicator import Communicator, Steps, done, run
 from pycaffe_dist.parallel.streams import Port, Receiving, Sending
+from pycaffe_dist.parallel.tags import NUMBERS, RING
 
 HANDLING = 2e-9  # of TCP's and MPI's copies, for a byte sent and a byte received
-RING, NUMBERS = 4, 5  # tags
 PINGS, TRIALS = 9, 3
 FIRST, MOST = 1 << 20, 1 << 25  # bytes sent to find the size, and at most
 AIM = 0.05  # seconds that one trial of the bandwidth should take

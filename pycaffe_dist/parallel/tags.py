@@ -1,3 +1,4 @@
-"""Tags of messages: those of planned exchanges begin at PARCELS."""
+"""Tags of messages: all that there are, so that no two kinds of them are taken for one another."""
 
-OBJECT, SIZES, VALUES, BOARD, STALE, STATISTICS, PARCELS = 1, 2, 3, 4, 5, 6, 16
+OBJECT, SIZES, VALUES, BOARD, STALE, STATISTICS, RING, NUMBERS = range(1, 9)
+PARCELS = 16  # those of planned exchanges, from here on
