@@ -19,10 +19,8 @@ from pycaffe_dist.optional import install_command
 F32 = 3
 ANY = 1  # a layout that the primitive may choose
 TRAINING, INFERENCE = 64, 96  # kinds of forward propagation
-BACKWARD, BACKWARD_DATA = 128, 160
-QUERY_IMPLEMENTATION = 8
+BACKWARD = 128
 SRC, DIFF_SRC, WEIGHTS, DIFF_WEIGHTS, DST, DIFF_DST, WORKSPACE, SCRATCHPAD = range(129, 137)
-LAST_REACHED = 4  # the status that there are no more implementations
 MOST_AXES = 12
 SPINS = "20000"  # some 50 µs: from one primitive to the next
 
