@@ -295,7 +295,7 @@ class Net:
             param.blob.diff_value.zero()
 
     def update(self) -> None:
-        """Data −= diff for every learnable parameter."""
+        """data −= diff for every learnable parameter."""
         for param in self.params.learnable:
             np.subtract(param.blob.data, param.blob.diff, out=param.blob.data)
 

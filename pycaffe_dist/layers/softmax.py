@@ -10,7 +10,7 @@ from pycaffe_dist.layers.neuron import Neuron
 
 
 def softmax(xp: Any, x: Any, out: Any) -> None:
-    """Out = exp x / Σ exp x over axis 1; ``out`` may be ``x``."""
+    """out = exp x / Σ exp x over axis 1; ``out`` may be ``x``."""
     xp.subtract(x, x.max(axis=1, keepdims=True), out=out)  # so that exp does not overflow
     xp.exp(out, out=out)
     out /= out.sum(axis=1, keepdims=True)

@@ -164,7 +164,7 @@ class Adam(Rule):
 
 
 def _average_square(h: Array, g: Array, decay: float, work: Array) -> None:
-    """H ← decay·h + (1 − decay)·g²"""
+    """h ← decay·h + (1 − decay)·g²"""
     np.multiply(g, g, out=work)
     work *= 1 - decay
     h *= decay
@@ -172,7 +172,7 @@ def _average_square(h: Array, g: Array, decay: float, work: Array) -> None:
 
 
 def _scaled(g: Array, h: Array, delta: float, rate: Any, work: Array) -> None:
-    """G ← rate·g / (√h + δ)"""
+    """g ← rate·g / (√h + δ)"""
     np.sqrt(h, out=work)
     work += delta
     g /= work

@@ -110,7 +110,7 @@ class CupyEngine(Engine):
     # -- products ----------------------------------------------------------------------------
 
     def add_product(self, a: Any, b: Any, out: Any) -> None:
-        """Out += a b, for each of several matrices."""
+        """out += a b, for each of several matrices."""
         for i in range(len(out)):
             self._cublas.gemm("N", "N", a[i], b[i], out=out[i], alpha=1.0, beta=1.0)
 

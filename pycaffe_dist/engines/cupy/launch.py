@@ -90,7 +90,7 @@ class OnDevice(Layer):
         scale: float = 1,
         keep: float = 0,
     ) -> None:
-        """Out ← keep·out + scale·Σ over (outer, ·, inner), for each channel, in two stages."""
+        """out ← keep·out + scale·Σ over (outer, ·, inner), for each channel, in two stages."""
         outer, channels, inner = shape
         splits = split(outer * inner, channels)
         partial = self.spare("partial", (channels * splits,))

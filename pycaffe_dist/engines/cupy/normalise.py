@@ -116,7 +116,7 @@ class DeviceSoftmax(OnDevice, Softmax):
 
 
 def softmax(layer: OnDevice, folded: tuple[int, int, int], *arrays: object) -> None:
-    """Y = exp x / Σ exp x over the classes: a block for each row, or a thread for each position."""
+    """y = exp x / Σ exp x over the classes: a block for each row, or a thread for each position."""
     outer, classes, inner = folded
     if inner == 1:
         layer.launch("softmax_rows_forward", outer, classes, *arrays)

@@ -379,7 +379,7 @@ def transform(square: Square, source: Array, target: Array) -> None:
 
 
 def multiply(a: Planes, b: Planes, c: Planes, turned: bool = False, add: bool = False) -> None:
-    """C = a b, or c += a b, place by place; or with aᵀ."""
+    """c = a b, or c += a b, place by place; or with aᵀ."""
     k, m = (a.rows, a.columns) if turned else (a.columns, a.rows)
     sizes = a.bytes, b.bytes, c.bytes
     starts = a.start, b.start, c.start

@@ -210,7 +210,7 @@ class Winograd:
 
 
 class Gather(Winograd):
-    """Out = convolution of the image + b; or, with kernels turned round, an image's gradient.
+    """out = convolution of the image + b; or, with kernels turned round, an image's gradient.
 
     Called with rooms as a product is: image, kernels, bias, out; backward image, kernels, out.
     """

@@ -19,7 +19,7 @@ def gemm(
     alpha: float = 1.0,
     beta: float = 0.0,
 ) -> ndarray:
-    """Out = alpha op(a) op(b) + beta out."""
+    """out = alpha op(a) op(b) + beta out."""
     if out is None or (transa, transb) != ("N", "N"):
         raise ValueError("the stand-in multiplies matrices as they are, into one that is given")
     for x in (a, b, out):
