@@ -16,7 +16,8 @@ class Eltwise(Layer):
     PROD:  y = Π xⱼ       ∂xᵢ = ∂y · Π xⱼ without xᵢ, or ∂y · y / xᵢ unless ``stable_prod_grad``
     SUM:   y = Σ cⱼ xⱼ    ∂xᵢ = cᵢ ∂y
     MAX:   y = max xⱼ     ∂xᵢ = ∂y where xᵢ is the largest: of the first two, if equal, the second,
-                          of all others the first
+                          of all others the first.  Nothing is larger than NaN, which so stays,
+                          but for that of the first bottom: there the second counts.
     """
 
     bottoms = (2, None)
@@ -92,11 +93,12 @@ class Eltwise(Layer):
     def _maximum(self, bottom: Views, top: Views) -> None:
         xp, y, winner = self.xp, top[0].data, self.winner.data
         first, second = bottom[0].data, bottom[1].data
-        winner[...] = ~(first > second)
-        xp.maximum(first, second, out=y)
+        wins = first > second
+        winner[...] = ~wins
+        y[...] = xp.where(wins, first, second)
         for i, view in enumerate(bottom[2:], 2):
             wins = view.data > y
-            xp.maximum(y, view.data, out=y)
+            xp.copyto(y, view.data, where=wins)
             xp.maximum(winner, wins * winner.dtype.type(i), out=winner)
 
     def _rest_of_product(self, i: int, bottom: Views, top: Views) -> None:

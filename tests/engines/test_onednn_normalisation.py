@@ -207,7 +207,9 @@ def test_the_statistics_stay_where_the_values_are_large():
 
 def test_the_mean_of_few_values_is_exact(monkeypatch):
     monkeypatch.setattr(batch_norm, "FEW", 1 << 15)
-    twins = Twins(net(0, kind='type: "BatchNorm"', place="n", conv=False, shape=(3, 2, 7, 8)), ENGINE)
+    twins = Twins(
+        net(0, kind='type: "BatchNorm"', place="n", conv=False, shape=(3, 2, 7, 8)), ENGINE
+    )
     x = np.random.default_rng(5).uniform(0, 6, (3, 2, 7, 8)).astype(np.float32)
     twins.net.blobs[0].data[...] = x
     twins.net.forward()

@@ -57,7 +57,7 @@ CASES = {
         lambda x: np.where(x > 0, x + np.log1p(np.exp(-x)), np.log1p(np.exp(x))),
         bnll_slope,
     ),
-    "absval": ('type: "AbsVal"', np.abs, lambda x, y: (0 < x).astype("f4") - (x < 0)),
+    "absval": ('type: "AbsVal"', np.abs, lambda x, y: (x > 0).astype("f4") - (x < 0)),
     "clip": (
         'type: "Clip" clip_param { min: -0.25 max: 4 }',
         lambda x: larger(np.float32(-0.25), smaller(x, np.float32(4))),
@@ -171,6 +171,24 @@ def test_reduction(operation, slope):
     run.backward([np.float32(3)], [True])
     want = 3 * np.nan_to_num(slope(x), nan=0.0)
     np.testing.assert_array_equal(run.bottom[0].blob.diff, want)
+
+
+@pytest.mark.parametrize("bottoms", [2, 3])
+def test_the_largest(bottoms):
+    """Caffe takes a where a > b, else b; a third only where it is larger than that."""
+    a = np.array([NAN, NAN, 1, INF, NAN, 2, -INF, 0], np.float32)
+    b = np.array([1, NAN, NAN, 1, -INF, 2, -INF, 5], np.float32)
+    c = np.array([0, 3, 9, NAN, NAN, 7, INF, 5], np.float32)
+    xs = [a, b, c][:bottoms]
+    run = LayerRun(LayerCase('type: "Eltwise" eltwise_param { operation: MAX }', xs), np.float32)
+    y, winner = np.where(a > b, a, b), np.where(a > b, 0, 1)
+    if bottoms == 3:
+        y, winner = np.where(c > y, c, y), np.where(c > y, 2, winner)
+    np.testing.assert_array_equal(run.forward()[0], y)
+    gy = np.arange(1, 9, dtype=np.float32)
+    run.backward([gy], [True] * bottoms)
+    for i, view in enumerate(run.bottom):
+        np.testing.assert_array_equal(view.blob.diff, gy * (winner == i))
 
 
 def test_a_window_without_numbers_has_the_least_one():

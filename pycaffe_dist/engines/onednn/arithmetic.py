@@ -11,7 +11,7 @@ from pycaffe_dist.engines.onednn.library import INFERENCE, Arg
 from pycaffe_dist.engines.onednn.primitives import Call, Dims, Layout, Primitive, runtime
 
 ADD, MULTIPLY, MAXIMUM, DIVIDE = 0x1FFF0, 0x1FFF1, 0x1FFF2, 0x1FFF4
-GREATER, LESS_EQUAL = 0x1FFF7, 0x1FFF8  # 1 where it holds, 0 elsewhere
+GREATER_EQUAL, LESS = 0x1FFF6, 0x1FFF9  # 1 where it holds, 0 elsewhere; of NaN 1 and 0
 POST_OPERATION = 0x8000  # times (i + 1): the arguments of the post-operation i
 MOST_AXES = 5
 

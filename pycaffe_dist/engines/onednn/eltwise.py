@@ -10,8 +10,8 @@ from pycaffe_dist.engines.onednn.accelerated import Accelerated, in_place, layou
 from pycaffe_dist.engines.onednn.arithmetic import (
     ADD,
     DIVIDE,
-    GREATER,
-    LESS_EQUAL,
+    GREATER_EQUAL,
+    LESS,
     MAXIMUM,
     MULTIPLY,
     PostOps,
@@ -76,7 +76,8 @@ class Eltwise(Accelerated, generic.Eltwise):
             return self._sum(self.coeffs[i : i + 1]), gy
         xs = [x.data_value.read(home) for x in bottom]
         if self.operation == EltwiseParameter.MAX:
-            return self._fold([LESS_EQUAL if i else GREATER, MULTIPLY]), *xs, gy
+            # The first wins where the second is less, the second elsewhere: so for NaN, too.
+            return self._fold([GREATER_EQUAL if i else LESS, MULTIPLY]), *xs[::-1], gy
         if not self.stable:
             return self._fold([DIVIDE, MULTIPLY]), top[0].data_value.read(home), xs[i], gy
         others = xs[:i] + xs[i + 1 :]

@@ -2,21 +2,21 @@
 
 #include "common.cuh"
 
-__device__ inline Real larger(Real a, Real b) { return a != a || a > b ? a : b; }
-
-// y = max(a, b), NaN if either is; of equals the second wins
+// y = a where a > b, b elsewhere: of equals the second wins, and where a is NaN
 KERNEL eltwise_max_first(int n, const Real *a, const Real *b, Real *y, int *winner) {
   for (int i : Grid(n)) {
     winner[i] = !(a[i] > b[i]);
-    y[i] = larger(a[i], b[i]);
+    y[i] = winner[i] ? b[i] : a[i];
   }
 }
 
-// y ← max(y, x) for bottom `number`; of equals the earlier one stays
+// y ← x where x > y, for bottom `number`: of equals the earlier one stays, and NaN
 KERNEL eltwise_max_next(int n, int number, const Real *x, Real *y, int *winner) {
   for (int i : Grid(n)) {
-    if (x[i] > y[i]) winner[i] = number;
-    y[i] = larger(y[i], x[i]);
+    if (x[i] > y[i]) {
+      winner[i] = number;
+      y[i] = x[i];
+    }
   }
 }
 
