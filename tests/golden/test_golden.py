@@ -21,6 +21,7 @@ def script(name):
 
 
 replay, solvers, data = script("replay"), script("check_solvers"), script("check_data")
+random = script("check_random")
 LAYERS = json.loads((HERE / "layers" / "index.json").read_text())
 SOLVERS = json.loads((HERE / "solvers" / "index.json").read_text())
 DATA = sorted(p.stem for p in (HERE / "data").glob("*.prototxt"))
@@ -66,6 +67,40 @@ def test_data(name, tmp_path, monkeypatch):
     got = data.run(caffe, name)
     for key, want in np.load(f"{name}.npz").items():
         np.testing.assert_allclose(got[key], want, rtol=0, atol=tolerance, err_msg=key)
+
+
+CHUNKS = 24
+
+
+@pytest.fixture(scope="module")
+def random_answers():
+    """By seed, what the blobs of its net are called in the file, and the file."""
+    answers, cases = np.load(HERE / "random" / "answers.npz"), {}
+    for key in answers.files:
+        seed, name = key.split("|", 1)
+        cases.setdefault(int(seed), {})[name.replace("~", "/")] = key
+    assert len(cases) == 1117
+    yield cases, answers
+    answers.close()
+
+
+# The generator leaves closing its files to Python.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_random_nets(chunk, backend, random_answers, tmp_path):
+    """All of them on the CPU's engines; on the emulated GPU every fourth, for it is slow."""
+    cases, answers = random_answers
+    seeds = list(cases)[chunk::CHUNKS]
+    wrong = []
+    for seed in seeds[::4] if backend == "cupy-emulated" else seeds:
+        with np.errstate(all="ignore"):
+            got = random.nets.run(caffe, seed, str(tmp_path))
+        for name, key in cases[seed].items():
+            why = random.off(answers[key], np.asarray(got[name])) if name in got else "missing"
+            if why:
+                wrong.append(f"{seed} [{random.nets.make(seed).family}] {name}: {why}")
+    assert wrong == []
 
 
 BINARY = [n for n in SOLVERS if (HERE / "solvers" / f"{n}_iter_6.solverstate").exists()]
