@@ -18,6 +18,7 @@ MATRIX += ("unit/test_pycaffe.py", "unit/test_testing_kit.py", "unit/test_custom
 MATRIX += ("unit/test_loading.py", "unit/test_classifier.py", "unit/test_detector.py")
 # The layers of oneDNN have tests of their own in engines/.
 ONEDNN = ("golden", "unit/test_pycaffe.py", "layers/test_not_finite.py")
+ONEDNN += ("layers/test_items_picked.py",)
 TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 150
 
 
