@@ -7,8 +7,21 @@ They go through ``logging``; :mod:`pycaffe_dist.report.glog` gives them their fo
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 logger = logging.getLogger("pycaffe_dist.caffe")
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Nothing is logged: nets that are only tried or looked at have no place in the log."""
+    kept = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(kept)
 
 
 def info(place: str, text: str, *args: object) -> None:

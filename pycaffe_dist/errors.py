@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 MOST_COLUMNS = 160  # shown of a line
 MOST_SHOWN = 25  # problems printed of one file; the rest are counted
@@ -57,11 +58,19 @@ class Problem:
 
 
 class PrototxtError(PcdError):
-    """Everything that is wrong with a text file, in the order of its lines."""
+    """Everything that is wrong with a text file, in the order of its lines.
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = list(problems)
+    Args:
+        problems: what does not parse.
+        parsed: the ``Prototxt`` of all the rest, for whoever can tell more from it.
+        more: what else is wrong, a line each.
+    """
+
+    def __init__(
+        self, problems: Sequence[Problem], parsed: Any = None, more: Sequence[str] = ()
+    ) -> None:
+        self.problems, self.parsed = list(problems), parsed
         shown = [str(p) for p in self.problems[:MOST_SHOWN]]
         if len(self.problems) > MOST_SHOWN:
             shown.append(f"... and {len(self.problems) - MOST_SHOWN} more problems")
-        super().__init__("\n".join(shown))
+        super().__init__("\n".join([*shown, *more]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pycaffe_dist.memory import Value
 from pycaffe_dist.net import Net
+from pycaffe_dist.sketch import Unbuilt
 
 Shape = tuple[int, ...]
 
@@ -24,6 +25,7 @@ class LayerFacts:
     data_bytes: int  # of its tops' values
     diff_bytes: int  # of its tops' gradients, where backward runs
     outer_product: bool  # the weights' gradient is AᵀB with few rows (InnerProduct)
+    note: str = ""  # why its shapes are missing: it was not run, or needs what is unknown
 
 
 def layer_facts(net: Net) -> list[LayerFacts]:
@@ -38,7 +40,8 @@ def layer_facts(net: Net) -> list[LayerFacts]:
 
     facts = []
     for i, layer in enumerate(net.layers):
-        tops = [net.blobs[t] for t in net.top_ids[i]]
+        note = layer.note if isinstance(layer, Unbuilt) else ""
+        tops = [net.blobs[t] for t in net.top_ids[i] if not note]
         owned = [
             blob
             for j, blob in enumerate(layer.blobs)
@@ -57,9 +60,10 @@ def layer_facts(net: Net) -> list[LayerFacts]:
                 diff_bytes=sum(
                     fresh(net.blobs[t].diff_value)
                     for t in net.top_ids[i]
-                    if net.blob_need_backward[t]
+                    if net.blob_need_backward[t] and not note
                 ),
                 outer_product=layer.outer_product,
+                note=note,
             )
         )
     return facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +20,12 @@ from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.user_modules import in_one_line
 
 LAYERS: dict[str, type[Layer]] = {}
 L = TypeVar("L", bound="type[Layer]")
+ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules with layers
+UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known
 Arity = int | tuple[int, int | None]
 
 
@@ -38,7 +42,7 @@ def register(*types: str) -> Callable[[L], L]:
 
 
 def layer_types() -> dict[str, type[Layer]]:
-    """Every known layer type by name; ours are imported at the first call."""
+    """Every known layer type by name; ours and installed ones are imported at the first call."""
     _import_layers()
     return dict(sorted(LAYERS.items()))
 
@@ -48,6 +52,14 @@ def _import_layers() -> None:
     package = importlib.import_module("pycaffe_dist.layers")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            entry.load()
+        except Exception as e:
+            raise NetError(
+                f"the layers {entry.name} = {entry.value}, which an installed package brings as "
+                f"{ENTRY_POINTS}, cannot be imported: {in_one_line(e)}"
+            ) from e
 
 
 @dataclass
@@ -57,6 +69,7 @@ class Context:
     dtype: Any = np.float32
     engine: Engine = field(default_factory=default_engine)
     dry: bool = False  # shapes only: no values are filled in, no files are opened
+    python: bool = True  # Python layers may run: their modules are imported
     rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
     ranks: int = 1
 
@@ -73,14 +86,30 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
     """A layer of the type that ``param`` names."""
     known = layer_types()
     if param.type not in known:
-        raise NetError(f'layer "{param.name}": {unknown_type(param.type, known)}')
+        raise NetError(_unknown_type(param))
     return context.engine.layer_class(param.type, known[param.type])(param, context)
 
 
-def unknown_type(name: str, known: dict[str, type[Layer]]) -> str:
-    source = forks.of_layer_type(name)
-    hint = f"; it comes from {source}" if source else did_you_mean(name, known)
-    return f'type "{name}" is not known{hint}\nKnown types: {", ".join(known)}'
+def unknown_types(layers: Sequence[LayerParameter]) -> list[tuple[int, str]]:
+    """The types that nobody registered, all in one line: (index of the first such layer, text)."""
+    known = layer_types()
+    fine = {*known, UNBUILT, ""}  # a missing type is told by the wiring
+    wrong = [i for i, layer in enumerate(layers) if layer.type not in fine]
+    if not wrong:
+        return []
+    by_fork = forks.by_fork(layers[i].type for i in wrong)
+    others = by_fork.pop("", [])
+    if len(others) + sum(map(len, by_fork.values())) == 1:
+        return [(wrong[0], _unknown_type(layers[wrong[0]]))]
+    parts = [f"{', '.join(types)} from {fork}" for fork, types in by_fork.items()]
+    parts += [name + did_you_mean(name, known).replace(";", ",") for name in others]
+    return [(wrong[0], f"this file needs layer types that are not known: {'; '.join(parts)}")]
+
+
+def _unknown_type(layer: LayerParameter) -> str:
+    source = forks.of_layer_type(layer.type)
+    hint = f"; it comes from {source}" if source else did_you_mean(layer.type, layer_types())
+    return f'layer "{layer.name}": type "{layer.type}" is not known{hint}'
 
 
 class Layer:

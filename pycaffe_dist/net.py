@@ -11,7 +11,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.layer import Context, Layer, create_layer
+from pycaffe_dist.layer import Context, Layer, create_layer, unknown_types
 from pycaffe_dist.learnable import Params
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
@@ -48,8 +48,7 @@ class Net:
         self._file = source if isinstance(source, NetFile) else NetFile(source, "", [])
         self.context = context or Context()
         self._refuse(self._file.net, rule_problems(self._file.net))
-        filtered = filter_net(self._file.net)
-        self._refuse(filtered, wiring_problems(filtered))
+        filtered = self._sound(filter_net(self._file.net))
         text = str(filtered).rstrip()
         log.info("net.cpp:53", "Initializing net from parameters: \n%s", text)
         self.net_param = insert_splits(filtered)
@@ -88,6 +87,11 @@ class Net:
             lines = self._file.lines_of(net)
             raise NetError("\n".join(self._place(lines[i]) + text for i, text in problems))
 
+    def _sound(self, net: NetParameter) -> NetParameter:
+        """The net, whose layers are known and fit together."""
+        self._refuse(net, [*wiring_problems(net), *unknown_types(net.layer)])
+        return net
+
     def _place(self, line: int | None) -> str:
         if not self._file.path:
             return ""
@@ -113,7 +117,7 @@ class Net:
 
     def _add_layer(self, index: int, param: LayerParameter, available: dict[str, int]) -> None:
         log.info("layer_factory.hpp:77", "Creating layer %s", param.name)
-        layer = create_layer(param, self.context)
+        layer = self._create(param)
         log.info("net.cpp:86", "Creating Layer %s", param.name)
         home = self.context.home
         bottom_ids = [self._bottom(param, name, available) for name in param.bottom]
@@ -125,7 +129,7 @@ class Net:
         bottom = [View(self.blobs[i], home, "diff") for i in bottom_ids]
         top = [View(self.blobs[i], home, "data") for i in top_ids]
 
-        layer.set_up(bottom, top)
+        layer = self._set_up(layer, bottom, top)
         log.info("net.cpp:124", "Setting up %s", param.name)
         for i, view, weight in zip(top_ids, top, layer.loss, strict=True):
             self.blob_loss_weights[i] = weight
@@ -135,10 +139,6 @@ class Net:
                 log.info("net.cpp:134", "    with loss weight %g", weight)
             self._memory_used += view.count * layer.dtype.itemsize
         log.info("net.cpp:139", "Memory required for data: %d", self._memory_used)
-        if len(layer.layer_param.param) > len(layer.blobs):
-            raise layer.error(
-                f"{len(layer.layer_param.param)} `param` for {len(layer.blobs)} parameters"
-            )
 
         self.layers.append(layer)
         self.layer_names.append(param.name)
@@ -148,6 +148,15 @@ class Net:
         self.tops.append(top)
         self._mark_needs(layer, param)
         self.params.add_layer(index, layer)
+
+    def _create(self, param: LayerParameter) -> Layer:
+        return create_layer(param, self.context)
+
+    def _set_up(self, layer: Layer, bottom: list[View], top: list[View]) -> Layer:
+        layer.set_up(bottom, top)
+        given = len(layer.layer_param.param)
+        layer.check(given <= len(layer.blobs), f"{given} `param` for {len(layer.blobs)} parameters")
+        return layer
 
     def _bottom(self, param: LayerParameter, name: str, available: dict[str, int]) -> int:
         log.info("net.cpp:408", "%s <- %s", param.name, name)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-from types import ModuleType
 from typing import Any
 
 from pycaffe_dist import python_base
-from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.blob import Blob, Flags, Views
 from pycaffe_dist.blob_vec import BlobVec
+from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, register
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.user_modules import import_user_module
 
 
 @register("Python")
@@ -29,6 +26,7 @@ class PythonLayer(Layer):
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)
+        self.check(context.python, "is not run here: --allow-python lets its module be imported")
         self.user_layer = self._user_class()(self.layer_param)
         self.user_layer.blobs = BlobVec(self.dtype)
         text = param.python_param.param_str
@@ -57,7 +55,10 @@ class PythonLayer(Layer):
     def _user_class(self) -> type[python_base.Layer]:
         p = self.layer_param.python_param
         self.check(bool(p.module and p.layer), "python_param needs a module and a layer")
-        module = self._import(p.module)
+        try:
+            module = import_user_module(p.module)
+        except NetError as e:
+            raise self.named(e) from e
         found = getattr(module, p.layer, None)
         where = f"module {p.module} ({getattr(module, '__file__', None)})"
         if found is None:
@@ -70,32 +71,6 @@ class PythonLayer(Layer):
                 f"Layer (caffe.Layer where no other caffe is installed); it is {names}"
             )
         return found
-
-    def _import(self, name: str) -> ModuleType:
-        """From the search path, or failing that from the working directory."""
-        install_as_caffe()
-        importlib.invalidate_caches()
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as e:
-            if not _is_part_of(e.name, name):
-                raise
-        sys.path.append(os.getcwd())
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as e:
-            if not _is_part_of(e.name, name):
-                raise
-            sys.path.pop()
-            raise self.error(
-                f'module "{name}" is neither on the search path nor in {os.getcwd()}; '
-                "set PYTHONPATH to the folder that holds it"
-            ) from e
-
-
-def _is_part_of(missing: str | None, name: str) -> bool:
-    """True if what is missing is the module itself, not something that it imports."""
-    return missing is not None and f"{name}.".startswith(f"{missing}.")
 
 
 def _blobs(views: Views) -> list[Blob]:

@@ -6,6 +6,8 @@ took them over. A ``|`` stands between forks that use one name for different thi
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 
 FORKS = {
@@ -382,3 +384,19 @@ def of_enum_value(enum: str, value: str) -> str | None:
 def of_layer_type(type: str) -> str | None:
     """Where a layer type such as "Permute" comes from."""
     return _phrase(parse(_LAYER_TYPES).get(type))
+
+
+def by_fork(types: Iterable[str]) -> dict[str, list[str]]:
+    """Layer types by the fork that has most of them; "" for those that no fork has."""
+    known = parse(_LAYER_TYPES)
+    left = list(dict.fromkeys(types))
+    found: dict[str, list[str]] = {}
+    while left:
+        counts = Counter(f for t in left for f in known.get(t, "").split() if f != "|")
+        if not counts:
+            found[""] = left
+            break
+        fork = counts.most_common(1)[0][0]  # of equals the first, where the names began
+        found[FORKS[fork]] = [t for t in left if fork in known.get(t, "").split()]
+        left = [t for t in left if t not in found[FORKS[fork]]]
+    return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import FileError, NetError, PrototxtError
+from pycaffe_dist.files import read_bytes
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -16,6 +19,7 @@ from pycaffe_dist.proto.caffe_pb2 import (
     NetState,
     SolverParameter,
 )
+from pycaffe_dist.proto.lexer import tokenize
 from pycaffe_dist.proto.state import merge_state
 from pycaffe_dist.proto.text import Prototxt, read_text
 from pycaffe_dist.proto.upgrade import complete_snapshot_prefix, upgrade_net, upgrade_solver
@@ -58,8 +62,48 @@ def _key(layer: LayerParameter) -> Any:
 
 def read_net(path: str | os.PathLike[str]) -> NetFile:
     """Read a net and bring it to today's form, as Caffe does on every read."""
-    prototxt = read_text(path, NetParameter())
-    return upgraded(prototxt)
+    return upgraded(read_net_text(path))
+
+
+def read_net_text(path: str | os.PathLike[str]) -> Prototxt[NetParameter]:
+    """Read a net as it is written; a solver is told by its name, not by a hundred errors."""
+    try:
+        return read_text(path, NetParameter())
+    except PrototxtError as e:
+        if not is_solver(read_bytes(path).decode("utf-8", "surrogateescape")):
+            raise
+        raise FileError(f"{path}: this is a solver; {_nets_of(path)}") from e
+
+
+def _nets_of(path: str | os.PathLike[str]) -> str:
+    """Which nets a solver has, for those who need one of them."""
+    try:
+        solver = read_text(path, SolverParameter()).message
+    except PrototxtError:
+        return "a net is expected here"
+    names = dict.fromkeys(n for n in (solver.net, solver.train_net, *solver.test_net) if n)
+    if not names:
+        return "a net is expected here, and its net is written inside it"
+    many = "its net is" if len(names) == 1 else "its nets are"
+    return f"{many} {', '.join(names)}"
+
+
+def is_solver(text: str) -> bool:
+    """True if more of the outermost names are a solver's than a net's."""
+    return _leaning(text) > 0
+
+
+def _leaning(text: str) -> int:
+    """How many of the outermost names only a solver has, less those that only a net has."""
+    depth = 0
+    score = 0
+    for token in tokenize(text):
+        if token.kind == "mark":
+            depth += (token.text in "{<") - (token.text in "}>")
+        elif token.kind == "name" and depth == 0:
+            score += token.text in SolverParameter.DESCRIPTOR.fields_by_name
+            score -= token.text in NetParameter.DESCRIPTOR.fields_by_name
+    return score
 
 
 def upgraded(prototxt: Prototxt[NetParameter]) -> NetFile:
@@ -79,10 +123,34 @@ def upgraded(prototxt: Prototxt[NetParameter]) -> NetFile:
 
 def read_solver(path: str | os.PathLike[str]) -> Prototxt[SolverParameter]:
     """Read a solver, upgrade it, and complete its ``snapshot_prefix``."""
-    prototxt = read_text(path, SolverParameter())
+    prototxt = read_solver_text(path)
     upgrade_solver(prototxt.message, prototxt.path)
     complete_snapshot_prefix(prototxt.message, path)
     return prototxt
+
+
+def read_solver_text(path: str | os.PathLike[str]) -> Prototxt[SolverParameter]:
+    """Read a solver as it is written; a net is told by its name."""
+    try:
+        return read_text(path, SolverParameter())
+    except PrototxtError as e:
+        if _leaning(read_bytes(path).decode("utf-8", "surrogateescape")) >= 0:
+            raise
+        raise FileError(f"{path}: this is a net; {_solvers_of(os.fspath(path))}") from e
+
+
+def _solvers_of(path: str) -> str:
+    """The solvers beside a net that train it, or what such a file looks like."""
+    folder, name = os.path.split(path)
+    found = []
+    for beside in sorted(glob.glob(os.path.join(glob.escape(folder), "*.prototxt"))):
+        with contextlib.suppress(FileError, PrototxtError):
+            solver = read_text(beside, SolverParameter()).message
+            if name in map(os.path.basename, (solver.net, solver.train_net)):
+                found.append(beside)
+    if found:
+        return f"its solver is {', or '.join(found)}"
+    return f'a solver is expected here, a file with net: "{path}", base_lr, lr_policy and max_iter'
 
 
 @dataclass

@@ -70,9 +70,10 @@ def parse_text(text: str, message: M, path: str = "<string>") -> Prototxt[M]:
     """Parse ``text`` into ``message``; see :func:`read_text`."""
     parser = _Parser(text, path)
     parser.parse(message)
+    parsed = Prototxt(message, path, parser.places)
     if parser.problems:
-        raise PrototxtError(sorted(parser.problems, key=lambda p: (p.line, p.column)))
-    return Prototxt(message, path, parser.places)
+        raise PrototxtError(sorted(parser.problems, key=lambda p: (p.line, p.column)), parsed)
+    return parsed
 
 
 def format_text(message: Message) -> str:

@@ -29,6 +29,12 @@ def amount(value: float, unit: str = "") -> str:
     return f"{value:.3g} {unit}".rstrip()
 
 
+def _shapes(shapes: Sequence[Sequence[int]]) -> str:
+    """The first two, and whether there are more."""
+    text = " ".join("x".join(map(str, shape)) or "1" for shape in shapes[:2])
+    return text + (" ..." if len(shapes) > 2 else "")
+
+
 def net_table(facts: Sequence[LayerFacts]) -> list[str]:
     """Layers with their outputs, parameters, work and memory, and the sums below."""
     head = ("layer", "type", "output", "params", "FLOPs", "memory")
@@ -36,8 +42,7 @@ def net_table(facts: Sequence[LayerFacts]) -> list[str]:
         (
             f.name,
             f.type,
-            " ".join("x".join(map(str, shape)) or "1" for shape in f.top_shapes[:2])
-            + (" ..." if len(f.top_shapes) > 2 else ""),
+            f.note or _shapes(f.top_shapes),
             f"{f.param_count:,}" if f.param_count else "",
             amount(f.flops) if f.flops else "",
             amount(f.data_bytes, "B") if f.data_bytes else "",
@@ -46,8 +51,11 @@ def net_table(facts: Sequence[LayerFacts]) -> list[str]:
         if f.type != "Split"
     ]
     sums = totals(list(facts))
+    unknown = sum(bool(f.note) and f.type != "Split" for f in facts)
+    layers = "1 layer" if unknown == 1 else f"{unknown} layers"
     return [
         *table(head, rows, left=3),
+        *[f"{layers} of unknown shape; the sums are those of the others"] * bool(unknown),
         f"{sums.params:,} parameters, {amount(sums.flops)}FLOP forward, "
         f"{amount(sums.test_bytes, 'B')} to test, {amount(sums.train_bytes, 'B')} to train",
     ]

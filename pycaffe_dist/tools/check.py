@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.errors import NetError, PcdError, PrototxtError
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
+from pycaffe_dist.layer import UNBUILT, unknown_types
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
-    NetParameter,
     NetState,
     Phase,
     SolverParameter,
 )
-from pycaffe_dist.proto.lexer import tokenize
 from pycaffe_dist.proto.nets import (
     NetFile,
     SolverNet,
+    is_solver,
     read_net,
     read_solver,
     test_nets,
     train_net,
+    upgraded,
 )
 from pycaffe_dist.proto.sniff import describe
 from pycaffe_dist.proto.state import filter_net, merge_state
 from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
-from pycaffe_dist.proto.wiring import wiring_problems
 from pycaffe_dist.report.table import net_table
+from pycaffe_dist.sketch import NOT_RUN
 from pycaffe_dist.solvers.policies import NEEDS, policy_problems
+from pycaffe_dist.tools.inputs import not_there
 from pycaffe_dist.tools.model import dry_net
+
+# Unknown fields of a layer's own parameters leave its name, type, bottoms and tops as they are.
+_HARMLESS = re.compile(
+    r'(?!NetParameter|\w*LayerParameter)\w+ has no field|\w*LayerParameter has no field "\w+_param"'
+)
 
 
 @dataclass
@@ -44,54 +52,78 @@ class Report:
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     tables: dict[str, list[str]] = field(default_factory=dict)  # a table, and whose it is
+    needs: list[str] = field(default_factory=list)  # layer types that are not known, in one line
+
+    def with_needs(self) -> Report:
+        """The report with that line as its first error."""
+        self.errors[:0] = self.needs
+        return self
 
 
-def check_file(path: str | os.PathLike[str], state: NetState | None = None) -> Report:
+def check_file(
+    path: str | os.PathLike[str], state: NetState | None = None, python: bool = False
+) -> Report:
     """Check a net, a solver and its nets, or a weights or state file.
 
     Args:
         path: the file.
         state: what is added to the net's own state; without a phase both are checked.
+        python: whether Python layers may run: their modules are imported.
 
     Raises:
-        PcdError: the file does not parse.
+        PcdError: the file does not parse; with what else is wrong, as far as that can be told.
     """
     raw = read_bytes(path)
     if describe(raw) != "text":
         return _check_binary(path)
-    if _is_solver(raw.decode("utf-8", "surrogateescape")):
-        return _check_solver(read_solver(path))
-    return check_net(read_net(path), state)
+    if is_solver(raw.decode("utf-8", "surrogateescape")):
+        return _check_solver(read_solver(path), python)
+    try:
+        return check_net(read_net(path), state, python)
+    except PrototxtError as e:
+        raise PrototxtError(e.problems, e.parsed, _beyond_syntax(e, python)) from e
 
 
-def _is_solver(text: str) -> bool:
-    """True if more of the outermost names are a solver's than a net's."""
-    depth = 0
-    score = 0
-    for token in tokenize(text):
-        if token.kind == "mark":
-            depth += (token.text in "{<") - (token.text in "}>")
-        elif token.kind == "name" and depth == 0:
-            score += token.text in SolverParameter.DESCRIPTOR.fields_by_name
-            score -= token.text in NetParameter.DESCRIPTOR.fields_by_name
-    return score > 0
+def _beyond_syntax(error: PrototxtError, python: bool) -> list[str]:
+    """What else is wrong with a net that does not parse.
+
+    From the first layer on whose place in the net is in doubt only the types of layers are looked
+    at.
+    """
+    try:
+        file = upgraded(error.parsed)
+    except PcdError:
+        return []
+    needs = _needs(file)
+    for problem in error.problems:
+        above = [line for line in file.lines if line and line <= problem.line]
+        first = file.lines.index(above[-1]) if above else 0
+        if not _HARMLESS.match(problem.message):
+            del file.net.layer[first:], file.lines[first:]
+            break
+        if above:
+            file.net.layer[first].type = UNBUILT
+    if not file.net.layer:
+        return needs
+    rest = check_net(file, python=python)
+    return [*needs, *(text for text in rest.errors if text not in rest.needs)]
 
 
 # -- nets ------------------------------------------------------------------------------------------
 
 
-def check_net(file: NetFile, state: NetState | None = None) -> Report:
+def check_net(file: NetFile, state: NetState | None = None, python: bool = False) -> Report:
     """Check a net in one state, or in both phases, of which one has to hold."""
     asked = state or NetState()
     phases = (asked.phase,) if asked.HasField("phase") else (TRAIN, TEST)
     reports = {
         Phase.Name(phase): _check_in_state(
-            file, merge_state(phase, file.net.state, asked, NetState(phase=phase))
+            file, merge_state(phase, file.net.state, asked, NetState(phase=phase)), python
         )
         for phase in phases
     }
     if len(phases) == 1:
-        return reports[Phase.Name(asked.phase)]
+        return reports[Phase.Name(asked.phase)].with_needs()
     usable = [r for r in reports.values() if not r.errors]
     whole = Report([f"net {_quoted(file.net.name)}: {len(file.net.layer)} layers in the file"])
     for phase, report in reports.items():
@@ -103,16 +135,24 @@ def check_net(file: NetFile, state: NetState | None = None) -> Report:
             whole.warnings += [f"{e} (as a {phase} net)" for e in report.errors]
         else:
             whole.errors += [e for e in report.errors if e not in whole.errors]
+    if any(report.needs for report in reports.values()):
+        whole.needs = _needs(file)  # of both phases in one line
     stages = {s for la in file.net.layer for r in (*la.include, *la.exclude) for s in r.stage}
     if stages and not usable:
         whole.warnings.append(
             f"{file.path}: its layers are chosen by stage; check it with one of: "
             + " ".join(f"--stage {stage}" for stage in sorted(stages))
         )
-    return whole
+    return whole.with_needs()
 
 
-def _check_in_state(file: NetFile, state: NetState) -> Report:
+def _needs(file: NetFile) -> list[str]:
+    """The layer types that are not known, in one line."""
+    lines = file.lines_of(file.net)
+    return [_at(file.path, lines[i], text) for i, text in unknown_types(file.net.layer)]
+
+
+def _check_in_state(file: NetFile, state: NetState, python: bool) -> Report:
     report = Report()
     phase = Phase.Name(state.phase)
     try:
@@ -120,30 +160,37 @@ def _check_in_state(file: NetFile, state: NetState) -> Report:
     except NetError as e:
         report.errors.append(f"{file.path}: {e}")
         return report
-    lines = file.lines_of(net)
-    report.errors += [_at(file.path, lines[i], text) for i, text in wiring_problems(net)]
     for name, count in Counter(layer.name for layer in net.layer).items():
         if count > 1:
             report.warnings.append(
                 f"{file.path}: {count} layers are called {_quoted(name)} in phase {phase}; "
                 "weights are kept by name, so that only one of them can be loaded"
             )
-    if not net.layer:
+    if net.layer:
+        _describe(file, state, python, report)
+    else:
         report.errors.append(f"{file.path}: no layer is left in phase {phase}")
-    elif not report.errors:
-        _describe(file, state, report)
     return report
 
 
-def _describe(file: NetFile, state: NetState, report: Report) -> None:
-    """Build the net without values and put what it is into the report."""
+def _describe(file: NetFile, state: NetState, python: bool, report: Report) -> None:
+    """Sketch the net and put what it is, and what is wrong with it, into the report."""
     try:
-        net, unknown = dry_net(file, state)
+        net = dry_net(file, state, python)
     except PcdError as e:
         report.errors.append(str(e))
         return
-    if unknown is not None:
-        report.warnings.append(f"{unknown}\n    The shapes shown are those of a guess at the data.")
+    report.needs = [net.needs] * bool(net.needs)
+    if net.guess and net.guess != net.needs:
+        text = f"{net.guess}\n    The shapes shown are those of a guess at the data."
+        report.warnings.append(text)
+    report.warnings += [f"{layer} is {NOT_RUN}; --allow-python runs it" for layer in net.not_run]
+    if net.problems:
+        report.errors += [*net.problems, *net.data_problems]
+        return
+    report.warnings += net.data_problems
+    if net.broken:
+        return
     phase = Phase.Name(state.phase)
     splits = sum(layer.type == "Split" for layer in net.layers)
     inputs = [net.blob_names[i] for i in net.input_ids]
@@ -159,7 +206,7 @@ def _describe(file: NetFile, state: NetState, report: Report) -> None:
 # -- solvers ---------------------------------------------------------------------------------------
 
 
-def _check_solver(file: Prototxt[SolverParameter]) -> Report:
+def _check_solver(file: Prototxt[SolverParameter], python: bool) -> Report:
     solver = file.message
     policy = solver.lr_policy or "none"
     report = Report(
@@ -172,36 +219,30 @@ def _check_solver(file: Prototxt[SolverParameter]) -> Report:
         report.errors.append(f"{file.path}: {e}")
         return report
     for net in nets:
-        _check_solver_net(file.path, net, report)
+        _check_solver_net(file.path, net, python, report)
     return report
 
 
-def _check_solver_net(solver_path: str, net: SolverNet, report: Report) -> None:
+def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Report) -> None:
     report.facts.append(f"{net.role}: {net.source if isinstance(net.source, str) else 'inline'}")
     try:
         file = net.read()
     except PcdError as e:
         report.errors.append(_explain_missing(solver_path, net, e))
         return
-    inner = _check_in_state(file, file.net.state)
+    inner = _check_in_state(file, file.net.state, python).with_needs()
     report.facts += inner.facts
     for text in inner.tables:
         report.tables.setdefault(text, []).append(net.role)
-    report.errors += inner.errors
-    report.warnings += inner.warnings
+    report.errors += [e for e in inner.errors if e not in report.errors]
+    report.warnings += [w for w in inner.warnings if w not in report.warnings]
 
 
 def _explain_missing(solver_path: str, net: SolverNet, error: PcdError) -> str:
     """Paths in a solver count from where the command is run; say so when that is the trouble."""
     if not isinstance(net.source, str) or os.path.exists(net.source):
         return str(error)
-    text = f'{solver_path}: {net.role} "{net.source}" is not there, seen from {os.getcwd()}'
-    folder = os.path.dirname(os.path.abspath(solver_path))
-    while folder != os.path.dirname(folder):
-        if os.path.exists(os.path.join(folder, net.source)):
-            return f"{text}; it is, seen from {folder}: run from that folder"
-        folder = os.path.dirname(folder)
-    return text
+    return f"{solver_path}: {net.role} {not_there(net.source, solver_path)}"
 
 
 def _settings_problems(solver: SolverParameter) -> list[str]:

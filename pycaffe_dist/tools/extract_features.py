@@ -18,6 +18,7 @@ from pycaffe_dist.proto.caffe_pb2 import TEST, Datum, NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.tools.counter import Counter
+from pycaffe_dist.tools.inputs import check_sources, check_weights
 
 DB_TYPES = (*BACKENDS, "hdf5")
 LOG_EVERY = 1000
@@ -53,6 +54,8 @@ def extract_features(
         raise PcdError(f"num_mini_batches must be 1 or more, not {batches}")
     file = read_net(model)
     file.net.state.MergeFrom(NetState(phase=TEST))
+    check_weights([weights])
+    check_sources([file])
     net = Net(file, Context(engine=engines.current()))
     load_weights(net, weights)
     for name in blobs:

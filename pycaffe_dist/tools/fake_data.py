@@ -7,19 +7,13 @@ so its values, is found by following it through the net: to a loss, to an Embed,
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pycaffe_dist import caffe_log
-from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.errors import NetError, PcdError
-from pycaffe_dist.layer import Context, create_layer
-from pycaffe_dist.memory import HOST
-from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -30,6 +24,7 @@ from pycaffe_dist.proto.caffe_pb2 import (
     NetState,
 )
 from pycaffe_dist.proto.state import filter_net, merge_state
+from pycaffe_dist.sketch import Sketch
 
 Shape = tuple[int, ...]
 
@@ -73,12 +68,15 @@ WORDS = ((4,), ())
 VECTORS = ((16,), (784,), (4096,), (32, 1, 1))
 
 
-def fake_data(net: NetParameter, batch_size: int | None = None) -> NetParameter:
+def fake_data(
+    net: NetParameter, batch_size: int | None = None, python: bool = True
+) -> NetParameter:
     """A copy of ``net`` that needs no data: its sources are FakeData layers, its rules the same.
 
     Args:
         net: the net, already upgraded, with the layers of all phases.
         batch_size: of every source, instead of those that are written.
+        python: whether Python layers may run.
 
     Raises:
         NetError: with none of the usual shapes can the net be built.
@@ -90,9 +88,9 @@ def fake_data(net: NetParameter, batch_size: int | None = None) -> NetParameter:
     _choose_open_outputs(fake)
     failures: list[NetError] = []
     worked = False
-    with _quiet():
+    with caffe_log.silenced():
         for state in _states(fake):
-            trial = _Trial(fake, state, batch_size)
+            trial = _Trial(fake, state, batch_size, python)
             if trial.sources:
                 try:
                     trial.replace_sources()
@@ -111,17 +109,6 @@ def _choose_open_outputs(net: NetParameter) -> None:
         name = OPEN_OUTPUTS.get(layer.type)
         if name and not getattr(layer, name).num_output:
             getattr(layer, name).num_output = CLASSES
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Nets that are only tried have no place in the log."""
-    kept = caffe_log.logger.level
-    caffe_log.logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        caffe_log.logger.setLevel(kept)
 
 
 def _is_source(layer: LayerParameter) -> bool:
@@ -151,8 +138,10 @@ def _is_in(layer: LayerParameter, state: NetState) -> bool:
 class _Source:
     """A layer that is to be replaced, and the shapes its tops may have."""
 
-    def __init__(self, layer: LayerParameter, net_name: str, batch_size: int | None) -> None:
-        self.layer = layer
+    def __init__(
+        self, layer: LayerParameter, net_name: str, batch_size: int | None, python: bool
+    ) -> None:
+        self.layer, self.python = layer, python
         self.tops = list(layer.top)
         settings = str(layer).lower()
         found = re.search(r"batch_size\W+(\d+)", settings)  # in whichever message; or param_str
@@ -163,12 +152,14 @@ class _Source:
 
     def _read(self) -> list[Shape] | None:
         """The shapes of one item of each top as the layer itself finds them."""
-        views = [View(Blob(), HOST, "data") for _ in self.tops]
+        alone = NetParameter(layer=[self.layer])
+        alone.layer[0].ClearField("include")
+        alone.layer[0].ClearField("exclude")
         try:
-            create_layer(self.layer, Context(dry=True)).set_up([], views)
+            net = Sketch(alone, self.python)
         except PcdError:
             return None
-        return [view.shape[1:] for view in views]
+        return [b.shape[1:] for b in net.blobs] if net.knows(0) else None
 
     def item_shapes(self, users: set[str]) -> list[Shape]:
         """What its first top may hold, likeliest first."""
@@ -234,9 +225,12 @@ class _Use:
 class _Trial:
     """The net of one state, and the search for shapes with which it can be built."""
 
-    def __init__(self, net: NetParameter, state: NetState, batch_size: int | None) -> None:
+    def __init__(
+        self, net: NetParameter, state: NetState, batch_size: int | None, python: bool
+    ) -> None:
         here = [layer for layer in net.layer if _is_in(layer, state)]
-        self.sources = [_Source(la, net.name, batch_size) for la in here if _is_source(la)]
+        self.sources = [_Source(la, net.name, batch_size, python) for la in here if _is_source(la)]
+        self.python = python
         self.layers = [layer for layer in here if not _is_source(layer)]
         self.state = state
         self.problems: list[str] = []
@@ -322,14 +316,15 @@ class _Trial:
     def _build(
         self, sources: list[LayerParameter], layers: Iterable[LayerParameter]
     ) -> dict[str, Shape] | None:
-        """The shapes of all blobs, or None if the net cannot be built."""
+        """The shapes of the blobs, as far as known, or None if the net cannot be built."""
         param = NetParameter(layer=[*(s for s in sources if s.top), *layers], state=self.state)
         try:
-            net = Net(param, Context(dry=True))
+            net = Sketch(param, self.python)
+            net.refuse_problems()
         except PcdError as e:
-            self.problems.append(str(e))
+            self.problems.append(str(e).splitlines()[0])
             return None
-        return {name: net.blobs[i].shape for name, i in net.blob_ids.items()}
+        return {name: net.blobs[i].shape for name, i in net.blob_ids.items() if net.knows(i)}
 
     # -- following blobs -----------------------------------------------------------------------
 

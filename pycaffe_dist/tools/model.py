@@ -11,38 +11,57 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState
 from pycaffe_dist.proto.nets import NetFile, read_net
+from pycaffe_dist.sketch import NOT_RUN, Sketch
 from pycaffe_dist.tools.fake_data import fake_data
+from pycaffe_dist.tools.inputs import check_sources
 
 
 def read_model(
     path: str, phase: str, level: int = 0, stages: Sequence[str] = (), fake: bool = False
 ) -> Net:
     """Read and build a net; with ``fake``, on batches made up for it."""
+    file = read_net(path)
+    file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
+    if fake:
+        file.net.CopyFrom(fake_data(file.net))
+    check_sources([file])
     engine = engines.current()
     if engine.device is None:
         log.info("caffe.cpp:275", "Use CPU.")
     else:
         log.info("caffe.cpp:267", "Use GPU with device ID %d", engine.device)
-    file = read_net(path)
-    file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
-    if fake:
-        file.net.CopyFrom(fake_data(file.net))
     return Net(file, Context(engine=engine))
 
 
-def dry_net(file: NetFile, state: NetState) -> tuple[Net, PcdError | None]:
-    """A net in ``state`` without values, and why its data's shape is a guess, if it is.
+def dry_net(file: NetFile, state: NetState, python: bool = False) -> Sketch:
+    """A net in ``state`` without values; where its data cannot be read, with a guess at them.
+
+    Args:
+        file: the net.
+        state: the state it is built in.
+        python: whether Python layers may run.
 
     Raises:
-        PcdError: it cannot be built, whatever its data are.
+        PcdError: not even a sketch of it can be made.
     """
     stated = NetFile(NetParameter(), file.path, file.lines)
     stated.net.CopyFrom(file.net)
     stated.net.state.CopyFrom(state)
+    net = Sketch(stated, python)
+    unread = net.sources_not_run
+    if net.broken or not (unread or net.all_problems()):
+        return net
     try:
-        return Net(stated, Context(dry=True)), None
+        guess = Sketch(fake_data(stated.net, python=python), python)
+        guess.refuse_problems()
     except PcdError as e:
-        try:
-            return Net(fake_data(stated.net), Context(dry=True)), e
-        except PcdError:
-            raise e from None
+        if net.data_problems and not net.problems:
+            net.problems.append(f"{file.path}: {e}")
+        return net
+    guess.needs, guess.not_run = net.needs, net.not_run
+    found = [*net.problems, *net.data_problems]
+    guess.guess = "\n".join(found) or net.needs or f"{file.path}: data come from a Python layer"
+    for layer in guess.layers:
+        if layer.name in unread:
+            layer.type = f"Python, {NOT_RUN}"
+    return guess

@@ -14,6 +14,7 @@ from pycaffe_dist.parallel.plan import Entry, Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.nets import read_solver, train_net
 from pycaffe_dist.report.table import amount, table
+from pycaffe_dist.sketch import NOT_RUN
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.overrides import override_solver
 
@@ -35,6 +36,7 @@ class PlanOptions:
     level: int = 0
     stage: str = ""
     set: list[str] = field(default_factory=list)
+    allow_python: bool = False
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
 
 
@@ -73,12 +75,16 @@ def plan_of(options: PlanOptions) -> Planned:
     solver.train_state.level = options.level
     solver.train_state.stage.extend(s for s in options.stage.split(",") if s)
     file = train_net(solver).read()
-    net, unknown = dry_net(file, file.net.state)
+    net = dry_net(file, file.net.state, options.allow_python)
+    net.refuse_problems()
     if options.batch:
         set_batch(net, options.batch)
     links, assumed = _stated_links(options)
-    if unknown:
+    if net.guess:
         assumed.append("the data cannot be read: the shape of a record is a guess")
+    for layer in net.not_run:
+        text = "it and the layers that need its tops are left out; --allow-python runs it"
+        assumed.append(f"{layer} is {NOT_RUN}: {text}")
     nodes = options.nodes or options.ranks
     return Planned(
         make_plan(net, options.cluster, options.ranks, nodes, links, solver), net, assumed

@@ -12,6 +12,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.state import merge_state
 from pycaffe_dist.report.table import net_table
+from pycaffe_dist.sketch import NOT_RUN
 from pycaffe_dist.tools.model import dry_net
 
 
@@ -23,10 +24,12 @@ class Summary:
     phase: str
     guessed: bool
     layers: list[LayerFacts]
+    not_run: list[str]  # Python layers
 
     def as_text(self) -> list[str]:
-        note = [] if not self.guessed else ["(the data cannot be read: their shape is a guess)"]
-        return [f"{self.name or 'net'}, {self.phase}", *note, *net_table(self.layers)]
+        notes = ["(the data cannot be read: their shape is a guess)"] * self.guessed
+        notes += [f"({layer} is {NOT_RUN}; --allow-python runs it)" for layer in self.not_run]
+        return [f"{self.name or 'net'}, {self.phase}", *notes, *net_table(self.layers)]
 
     def as_json(self) -> dict[str, Any]:
         whole = asdict(self)
@@ -34,17 +37,25 @@ class Summary:
         return whole
 
 
-def summarize(model: str, phase: str = "", level: int = 0, stages: Sequence[str] = ()) -> Summary:
+def summarize(
+    model: str,
+    phase: str = "",
+    level: int = 0,
+    stages: Sequence[str] = (),
+    python: bool = False,
+) -> Summary:
     """The facts of a net; without a phase those of TRAIN, or of TEST if it has no other."""
     file = read_net(model)
     first: PcdError | None = None
     for name in (phase,) if phase else ("TRAIN", "TEST"):
         state = NetState(phase=name, level=level, stage=[s for s in stages if s])
         try:
-            net, unknown = dry_net(file, merge_state(file.net.state.phase, file.net.state, state))
+            merged = merge_state(file.net.state.phase, file.net.state, state)
+            net = dry_net(file, merged, python)
+            net.refuse_problems()
         except PcdError as e:
             first = first or e
             continue
-        return Summary(net.name, name, unknown is not None, layer_facts(net))
+        return Summary(net.name, name, bool(net.guess), layer_facts(net), net.not_run)
     assert first is not None
     raise first

@@ -33,6 +33,7 @@ from pycaffe_dist.solvers import snapshots
 from pycaffe_dist.threads import set_threads
 from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
+from pycaffe_dist.tools.inputs import check_sources, check_weights
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
 from pycaffe_dist.tools.train_reports import (
@@ -93,6 +94,8 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
     with ExitStack() as stack:
         stack.enter_context(logging_of(options, ranks.rank))
         param = resolve(options)
+        check_weights(param.weights)
+        check_sources(net.read() for net in (train_net(param), *solver_test_nets(param)))
         engine = engine_of(options, param)
         set_threads(options.threads)
         if options.deterministic:

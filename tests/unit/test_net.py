@@ -512,7 +512,7 @@ ERRORS = {
     ),
     "near type": ("a: Relu data -> a", 'type "Relu" is not known; did you mean "ReLU"?'),
     "type of a fork": ("a: PriorBox data -> a", "it comes from the SSD fork"),
-    "no such type": ("a: Quux data -> a", r"Known types: .*InnerProduct, Input,.* ReLU,"),
+    "no such type": ("a: Quux data -> a", r"type \"Quux\" is not known$"),
     "too many bottoms": (
         "a: ReLU data label -> a",
         r'"a" \(ReLU\): takes 1 bottom blob\(s\), found 2',

@@ -162,3 +162,14 @@ def test_no_enum_value_is_one_of_the_schema() -> None:
 def test_no_layer_type_is_one_of_bvlc() -> None:
     assert len(BVLC_TYPES) == 61
     assert not set(forks.parse(forks._LAYER_TYPES)) & BVLC_TYPES
+
+
+def test_types_are_told_by_the_fork_that_has_most_of_them() -> None:
+    types = ["Normalize", "PriorBox", "Normalize", "ReLU6", "Flip", "Quux"]
+    assert forks.by_fork(types) == {
+        forks.FORKS["ssd"]: ["Normalize", "PriorBox"],  # happynear's fork has a Normalize, too
+        forks.FORKS["yolo"]: ["ReLU6"],
+        forks.FORKS["happynear"]: ["Flip"],
+        "": ["Quux"],
+    }
+    assert forks.by_fork([]) == {}

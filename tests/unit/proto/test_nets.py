@@ -249,3 +249,50 @@ def test_an_inline_net_names_itself_in_errors():
 def test_a_solver_that_names_no_net_file(name):
     with pytest.raises(FileError):
         train_net(solver(f"net: '{name}'")).read()
+
+
+# -- one in place of the other ---------------------------------------------------------------------
+
+SOLVER_TEXT = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 10 type: 'SGD' display: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("nets_of_it", "told"),
+    [
+        ("net: 'a/net.prototxt'", "its net is a/net.prototxt"),
+        ("train_net: 't' test_net: ['u', 'v']", "its nets are t, u, v"),
+        ("net_param { name: 'n' }", "its net is written inside it"),
+        ("nett: 'x'", "a net is expected here"),
+    ],
+)
+def test_a_solver_where_a_net_belongs(written, nets_of_it, told):
+    path = written(SOLVER_TEXT + nets_of_it, "solver.prototxt")
+    with pytest.raises(FileError) as e:
+        read_net(path)
+    assert str(e.value).startswith(f"{path}: this is a solver; ")
+    assert told in str(e.value)
+
+
+def test_a_net_where_a_solver_belongs(written):
+    path = written(LENET)
+    with pytest.raises(FileError) as e:
+        read_solver(path)
+    assert str(e.value).startswith(f"{path}: this is a net; a solver is expected here")
+    assert f'net: "{path}"' in str(e.value)
+
+
+def test_the_solver_beside_a_net_is_named(written):
+    path = written(LENET)
+    solver = written(SOLVER_TEXT + "net: 'models/net.prototxt'", "quick.prototxt")
+    written(SOLVER_TEXT + "net: 'other.prototxt'", "other_solver.prototxt")
+    with pytest.raises(FileError, match="this is a net; its solver is ") as e:
+        read_solver(path)
+    assert str(e.value).endswith(f"is {solver}")
+
+
+@pytest.mark.parametrize("text", ["layr { }", "name: 'n' nmae: 'x'"])
+def test_a_net_with_errors_is_still_a_net(written, text):
+    with pytest.raises(PrototxtError):
+        read_net(written(text))
+    with pytest.raises(PrototxtError):
+        read_solver(written("nett: 'x'"))

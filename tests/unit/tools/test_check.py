@@ -1,3 +1,6 @@
+import re
+import sys
+
 import numpy as np
 import pytest
 
@@ -314,3 +317,145 @@ def test_other_files(tmp_path, content, problem):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(PcdError, match=problem):
         check_file(tmp_path / "file")
+
+
+# -- all that is wrong with a file, together -------------------------------------------------------
+
+FORK = """layer {{ name: "{0}" type: "{0}" bottom: "ip" top: "{0}" {1} }}
+"""
+
+
+def test_an_unknown_data_layer_is_an_error(write):
+    text = NET.replace('type: "Input"', 'type: "AnnotatedData"').replace(
+        "input_param { shape { dim: 4 dim: 3 } }", ""
+    )
+    (error,) = check_file(write(text)).errors
+    assert error.startswith('net.prototxt:2: layer "data": type "AnnotatedData" is not known; it ')
+
+
+def test_unknown_types_of_both_phases_come_in_one_line(write):
+    text = NET + FORK.format("PriorBox", "include { phase: TRAIN }") + FORK.format("Permute", "")
+    report = check_file(write(text))
+    assert report.errors == [
+        "net.prototxt:6: this file needs layer types that are not known: PriorBox, Permute from "
+        "the SSD fork (weiliu89/caffe)"
+    ]
+    one = check_file("net.prototxt", NetState(phase=TEST))
+    assert [e.split("; ")[0] for e in one.errors] == [
+        'net.prototxt:7: layer "Permute": type "Permute" is not known'
+    ]
+
+
+def test_fields_of_a_fork_and_its_types_together(write):
+    """What does not parse is told as before, and what is beyond the syntax behind it."""
+    text = NET + FORK.format("Permute", "permute_param { order: 0 }") + FORK.format("PriorBox", "")
+    text += 'layer { name: "q" type: "ReLU" bottom: "nowhere" top: "q" }\n'
+    text += 'layer { name: "r" type: "Concat" bottom: "ip" top: "r" concat_param { axis: 9 } }'
+    with pytest.raises(PrototxtError) as e:
+        check_file(write(text))
+    lines = str(e.value).splitlines()
+    assert 'no field "permute_param"' in lines[0]
+    assert lines[-3:] == [
+        "net.prototxt:6: this file needs layer types that are not known: Permute, PriorBox from "
+        "the SSD fork (weiliu89/caffe)",
+        'net.prototxt:8: layer "q": unknown bottom "nowhere"',
+        'net.prototxt:9: layer "r" (Concat): axis 9 is out of range for a blob of shape (4, 2)',
+    ]
+
+
+def test_nothing_is_said_of_layers_behind_one_whose_place_is_in_doubt(write):
+    text = (
+        NET.replace('top: "ip"', 'tpo: "ip"') + FORK.format("Permute", "") + FORK.format("BN", "")
+    )
+    with pytest.raises(PrototxtError) as e:
+        check_file(write(text))
+    assert 'no field "tpo"' in str(e.value)
+    assert "unknown bottom" not in str(e.value)
+    assert "needs layer types that are not known: Permute" in str(e.value).splitlines()[-1]
+
+
+def test_a_file_that_breaks_off(write):
+    with pytest.raises(PrototxtError) as e:
+        check_file(write(NET + "layer { name: 'x' type: 'ReLU' bottom: 'ip'"))
+    assert "is never closed" in str(e.value)
+    assert len(e.value.problems) == 1
+
+
+def test_wiring_and_building(write):
+    text = NET + 'layer { name: "q" type: "ReLU" bottom: "nowhere" top: "q" }\n'
+    text += 'layer { name: "r" type: "Concat" bottom: "ip" top: "r" concat_param { axis: 9 } }'
+    report = check_file(write(text))
+    assert [e.split(" ")[0] for e in report.errors] == ["net.prototxt:6:", "net.prototxt:7:"]
+
+
+# -- Python layers ---------------------------------------------------------------------------------
+
+PYTHON = """
+layer { name: "p" type: "Python" bottom: "ip" top: "p"
+        python_param { module: "leaves_a_file" layer: "Mine" } }
+layer { name: "q" type: "ReLU" bottom: "p" top: "q" }
+"""
+MODULE = """import caffe
+open("ran", "w").close()
+class Mine(caffe.Layer):
+    def reshape(self, bottom, top):
+        BODY
+"""
+
+
+@pytest.fixture
+def module(write, monkeypatch):
+    monkeypatch.setattr("sys.path", sys.path[:])
+
+    def write_module(body):
+        write(MODULE.replace("BODY", body), "leaves_a_file.py")
+        write(NET + PYTHON)
+
+    yield write_module
+    sys.modules.pop("leaves_a_file", None)
+
+
+def test_a_python_layer_is_not_run(module, tmp_path):
+    module("top[0].reshape(7)")
+    report = check_file("net.prototxt")
+    assert not (tmp_path / "ran").exists()
+    assert report.errors == []
+    assert report.warnings == [
+        'layer "p" (Python, Mine of module leaves_a_file) is not run; --allow-python runs it'
+    ]
+    (table, _) = report.tables
+    assert re.search(r"^p +Python +not run\nq +ReLU +unknown$", table, re.M)
+
+
+def test_a_python_layer_runs_where_it_may(module, tmp_path):
+    module("top[0].reshape(7)")
+    report = check_file("net.prototxt", python=True)
+    assert (tmp_path / "ran").exists()
+    assert (report.errors, report.warnings) == ([], [])
+    assert re.search(r"^q +ReLU +7 ", next(iter(report.tables)), re.M)
+
+
+def test_a_python_layer_that_raises(module, tmp_path):
+    module("undefined_name")
+    report = check_file("net.prototxt", python=True)
+    assert report.errors == [
+        f'net.prototxt:7: layer "p" (Python): {tmp_path}/leaves_a_file.py:5: NameError: '
+        "name 'undefined_name' is not defined"
+    ]
+
+
+def test_a_python_data_layer_is_not_run_either(module, tmp_path):
+    module("top[0].reshape(7, 3)")
+    path = tmp_path / "net.prototxt"
+    path.write_text(
+        NET.replace('type: "Input"', 'type: "Python"').replace(
+            "input_param { shape { dim: 4 dim: 3 } }",
+            "python_param { module: 'leaves_a_file' layer: 'Mine' }",
+        )
+    )
+    report = check_file("net.prototxt")
+    assert not (tmp_path / "ran").exists()
+    assert report.errors == []
+    assert "data come from a Python layer" in report.warnings[0]
+    assert '"data" (Python, Mine of module leaves_a_file) is not run' in report.warnings[1]
+    assert re.search(r"^data +Python, not run ", next(iter(report.tables)), re.M)
