@@ -6,6 +6,7 @@
 A command is a line of a fenced code block that runs `pcd`; its verb and its flags must exist.
 """
 
+import argparse
 import contextlib
 import importlib
 import io
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 from pycaffe_dist.cli import VERBS
 
@@ -116,6 +118,9 @@ def wrong(words: list[str]) -> str:
         return f"pcd has no verb {verb}"
     if verb == "run":  # the rest is the script's
         return ""
+    if "--" in words:  # launch, and what it launches
+        middle = words.index("--")
+        return wrong(words[:middle]) or wrong(words[middle + 1 :])
     for word in words[1:]:
         word = word.strip("[]")
         name = FLAG.match(word)
@@ -126,11 +131,19 @@ def wrong(words: list[str]) -> str:
 
 @cache
 def flags(verb: str) -> frozenset[str]:
-    """Every flag that a verb's help names."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+    """Every flag that a verb takes, in all its spellings."""
+    found: set[str] = set()
+
+    def keep(parser: argparse.ArgumentParser) -> None:
+        found.update(parser._option_string_actions)
+
+    with (
+        mock.patch.object(argparse.ArgumentParser, "print_help", keep),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.suppress(SystemExit),
+    ):
         importlib.import_module(f"pycaffe_dist.cli.{verb}").main(["--help"])
-    return frozenset(FLAG.findall(text.getvalue()))
+    return frozenset(found)
 
 
 if __name__ == "__main__":

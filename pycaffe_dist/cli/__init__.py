@@ -44,6 +44,7 @@ VERBS = (
     "upgrade_net_proto_binary",
     "upgrade_solver_proto_text",
 )
+WRONG_USE = 2  # what argparse ends with, too
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
 
@@ -71,17 +72,19 @@ def _drop_output() -> None:
 
 
 def _run(args: list[str]) -> int:
-    if not args or args[0] in ("-h", "--help", "help"):
+    if not args or args in (["-h"], ["-help"], ["--help"], ["help"]):
         print(_usage())
         return 0
     verb, rest = args[0], args[1:]
+    if verb == "help":  # of a verb
+        verb, rest = rest[0], ["--help"]
     if verb in ("--version", "-version"):
         print(f"pcd {VERSION}")
         return 0
     if verb not in VERBS:
         print(f"pcd: there is no verb {verb!r}{did_you_mean(verb, VERBS)}", file=sys.stderr)
         print(_usage(), file=sys.stderr)
-        return 1
+        return WRONG_USE
     try:
         code: int = importlib.import_module(f"pycaffe_dist.cli.{verb}").main(rest)
     except PrototxtError as e:

@@ -17,10 +17,11 @@ STALL_SECONDS = f"{DEFAULTS.stall_timeout:g}"
 
 def add_cluster(p: argparse.ArgumentParser) -> None:
     where = p.add_argument_group("several ranks")
-    flag(where, "ranks", type=int, metavar="P", help="start so many ranks on this machine")
+    text = "start so many ranks on this machine; PMLS-Caffe's --num-clients"
+    flag(where, "ranks", type=int, metavar="P", help=text)
     text = 'start ranks on these hosts: lines "id ip port" or "host slots=4"'
     flag(where, "hostfile", metavar="FILE", help=text)
-    flag(where, "num_clients", type=int, metavar="P", help="the same as --ranks")
+    flag(where, "num_clients", type=int, help=argparse.SUPPRESS)
 
     comm = p.add_argument_group("communication")
     text = "how gradients travel: auto lets the plan choose"
@@ -31,9 +32,9 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     flag(comm, "policy", choices=POLICIES, default=DEFAULTS.policy, help=text)
     text = "exchange while layers below compute"
     flag(comm, "overlap", choices=("on", "off"), default="on", help=text)
-    text = "how many iterations a rank may be ahead of the slowest"
+    text = "iterations a rank may be ahead of the slowest; PMLS-Caffe's --table-staleness"
     flag(comm, "staleness", type=int, metavar="S", help=text)
-    flag(comm, "table_staleness", type=int, metavar="S", help="the same as --staleness")
+    flag(comm, "table_staleness", type=int, help=argparse.SUPPRESS)
     flag(comm, "bandwidth", metavar="RATE", help="what a node may send at most: 200mbit, 1gbit")
     text = "number format of what travels"
     flag(comm, "wire", choices=WIRES, default=DEFAULTS.wire, help=text)
@@ -46,7 +47,7 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     flag(comm, "check_every", type=int, default=DEFAULTS.check_every, metavar="N", help=text)
     text = "GPUs exchange by NCCL where they can (on), or through host memory (off)"
     flag(comm, "nccl", choices=("on", "off"), default="on", help=text)
-    text = f"give up when a rank is awaited for so long ({STALL_SECONDS} s); 0: never"
+    text = "give up when a rank is awaited for so long, in seconds; 0: never"
     flag(comm, "stall_timeout", default=STALL_SECONDS, metavar="T", help=text)
 
     see = p.add_argument_group("to see it")

@@ -3,28 +3,106 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.proto.suggest import near
 from pycaffe_dist.threads import set_threads
+from pycaffe_dist.user_modules import import_layers
 
 
-def parser(verb: str, doc: str | None) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
-        prog=f"pcd {verb}",
-        description=doc,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+class Parser(argparse.ArgumentParser):
+    """Reads a verb's flags; of the spellings of a flag the help shows one."""
+
+    def __init__(self, verb: str, doc: str | None) -> None:
+        super().__init__(
+            prog=f"pcd {verb}",
+            description=doc,
+            allow_abbrev=False,
+            add_help=False,
+            formatter_class=partial(_Help, max_help_position=30),
+        )
+        text = "show this and end"
+        one = self.add_argument("-h", "-help", "--help", action="help", help=text)
+        one.option_strings = ["-h", "--help"]
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._refuse_unknown(args)
+        return super().parse_known_args(args, namespace)
+
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._refuse_unknown(args)
+        return super().parse_known_intermixed_args(args, namespace)
+
+    def _refuse_unknown(self, args: Sequence[str]) -> None:
+        """Of all that is wrong with a command, a misspelt flag is the cause: it comes first."""
+        known = self._option_string_actions
+        for word in args:
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            # -ofile is the flag -o with its value
+            if name in known or word[:2] in known or not re.fullmatch(r"--?[A-Za-z][\w-]*", name):
+                continue
+            shown = {s.lstrip("-"): s for action in self._actions for s in action.option_strings}
+            guess = near(name.lstrip("-").replace("_", "-"), shown)
+            hint = f"; did you mean {shown[guess]}?" if guess else ""
+            self.error(f"there is no flag {name}{hint} ({self.prog} --help shows all)")
 
 
-def flag(where: Any, name: str, **settings: Any) -> None:
-    """Add a flag under one dash and under two."""
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """What must be given in the usage, defaults behind the texts."""
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        if usage is not None:  # made before, by parse_intermixed_args
+            return super()._format_usage(usage, actions, groups, prefix)
+        needed = [action for action in actions if action.required or not action.option_strings]
+        return super()._format_usage(usage, needed, [], prefix).rstrip() + " [flags]\n\n"
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text, default = action.help or "", action.default
+        if default is None or isinstance(default, bool) or default in ("", [], argparse.SUPPRESS):
+            return text
+        values = default if isinstance(default, tuple) else (default,)
+        shown = ",".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+        return f"{text} (default: {shown})".lstrip()
+
+
+class _Import(argparse.Action):
+    """Imports what it is given at once: layers are registered before any net is built."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        import_layers([values])
+
+
+def parser(verb: str, doc: str | None) -> Parser:
+    return Parser(verb, doc)
+
+
+def flag(where: Any, name: str, *others: str, **settings: Any) -> None:
+    """Add a flag under one dash and under two, and by its other names."""
     dashed = name.replace("_", "-")
-    names = [f"-{name}", f"--{name}"] + ([f"--{dashed}"] if dashed != name else [])
-    where.add_argument(*names, dest=name, **settings)
+    names = [f"{dashes}{n}" for n in (name, *others) for dashes in ("-", "--")]
+    settings.setdefault("dest", name)
+    action = where.add_argument(*dict.fromkeys([*names, f"--{dashed}"]), **settings)
+    action.option_strings = [f"--{dashed}"]  # what help and errors show; all are accepted
+
+
+def add_import(where: Any) -> None:
+    text = "a module, or a file that ends in .py, that registers layers; may be repeated"
+    flag(where, "import", action=_Import, metavar="MODULE", help=text)
+
+
+def add_look(where: Any) -> None:
+    """The flags of verbs that build nets only to look at them."""
+    add_import(where)
+    text = "import the modules of Python layers and ask them for shapes"
+    flag(where, "allow_python", action="store_true", help=text)
 
 
 def add_state(where: Any) -> None:
@@ -38,8 +116,10 @@ def add_gpu(where: Any) -> None:
 
 def add_engine(where: Any) -> None:
     names = ("auto", *engines.NAMES)
-    flag(where, "engine", choices=names, help="where to compute; auto: the fastest CPU engine")
-    flag(where, "threads", type=int, metavar="N", help="that compute; cores / ranks on the node")
+    text = "where to compute (default: PCD_ENGINE, or else auto, the fastest CPU engine)"
+    flag(where, "engine", choices=names, help=text)
+    text = "threads that compute (default: cores / ranks on the node)"
+    flag(where, "threads", type=int, metavar="N", help=text)
 
 
 def use_engine(args: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pycaffe_dist.cli._flags import flag, use_gpu
+from pycaffe_dist.cli._flags import add_import, flag, use_gpu
 from pycaffe_dist.tools.preprocess import Preprocess
 
 N = TypeVar("N", int, float)
@@ -27,10 +27,13 @@ def numbers(kind: Callable[[str], N]) -> Callable[[str], tuple[N, ...]]:
 def add_preparation(where: Any) -> None:
     flag(where, "mean_file", default="", metavar="FILE", help="subtract this: .npy, .binaryproto")
     flag(where, "input_scale", type=float, metavar="X", help="multiply by this after the mean")
-    flag(where, "raw_scale", type=float, default=255.0, metavar="X", help="before the mean; 255")
-    flag(where, "channel_swap", type=numbers(int), metavar="I,J,K", help="2,1,0 for colour: BGR")
+    text = "multiply by this before the mean"
+    flag(where, "raw_scale", type=float, default=255.0, metavar="X", help=text)
+    text = "the order of channels (default: 2,1,0 for colour, which is BGR)"
+    flag(where, "channel_swap", type=numbers(int), metavar="I,J,K", help=text)
     # Caffe's scripts take no number here.
     flag(where, "gpu", action="store_true", help="compute on the GPU")
+    add_import(where)
 
 
 def add_net(where: Any, name: str) -> None:

@@ -30,7 +30,7 @@ def upgrade_file(
     Returns:
         0; 1 for wrong arguments or an upgrade that left something out; 2 if IN does not parse.
     """
-    if argv in (["-h"], ["--help"]):
+    if argv in (["-h"], ["-help"], ["--help"]):
         print(f"usage: pcd {tool} IN OUT")
         return 0
     if len(argv) != 2:

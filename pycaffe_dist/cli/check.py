@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
+from pycaffe_dist.cli._flags import add_look, add_state, flag, parser
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.tools.check import check_file
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="pcd check", description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="net, solver, weights or state")
-    parser.add_argument("-phase", "--phase", choices=("TRAIN", "TEST"), help="one phase of a net")
-    parser.add_argument("-level", "--level", type=int, help="level of the net's state")
-    parser.add_argument("-stage", "--stage", default="", help="stages, separated by commas")
-    args = parser.parse_args(argv)
+    p = parser("check", __doc__)
+    p.add_argument("files", nargs="+", metavar="FILE", help="net, solver, weights or state")
+    net = p.add_argument_group("the net")
+    flag(net, "phase", choices=("TRAIN", "TEST"), help="one phase of a net (default: both)")
+    add_state(net)
+    add_look(net)
+    args = p.parse_args(argv)
     stages = [s for s in args.stage.split(",") if s]
     state = NetState(phase=args.phase, level=args.level, stage=stages)
-    results = [_check(path, state) for path in args.files]
+    results = [_check(path, state, args.allow_python) for path in args.files]
     return 0 if all(results) else 1
 
 
-def _check(path: str, state: NetState) -> bool:
+def _check(path: str, state: NetState, python: bool) -> bool:
     try:
-        report = check_file(path, state)
+        report = check_file(path, state, python)
     except PcdError as e:
         print(f"{e}\n{path}: FAILED", file=sys.stderr)
         return False

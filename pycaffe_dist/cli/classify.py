@@ -18,8 +18,9 @@ def main(argv: list[str]) -> int:
     p.add_argument("output_file", metavar="OUT.npy", help="a row of scores for each image")
     add_net(p, "bvlc_reference_caffenet")
     flag(p, "center_only", action="store_true", help="the middle instead of ten crops")
-    flag(p, "images_dim", type=numbers(int), default=(256, 256), metavar="H,W", help="256,256")
-    flag(p, "ext", default="jpg", help="which files of a folder; jpg")
+    text = "the size before cropping"
+    flag(p, "images_dim", type=numbers(int), default=(256, 256), metavar="H,W", help=text)
+    flag(p, "ext", default="jpg", help="which files of a folder")
     add_preparation(p)
     args = p.parse_args(argv)
     if len(args.images_dim) != 2:

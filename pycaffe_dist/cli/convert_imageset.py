@@ -1,19 +1,18 @@
 """Make a database of images: pcd convert_imageset [flags] ROOTFOLDER/ LISTFILE DB_NAME.
 
-pcd convert_imageset images/ list.txt train_lmdb -resize_height 256 -resize_width 256 -shuffle
-pcd convert_imageset photos train_lmdb -shuffle -encoded    (photos has a folder for each class)
+pcd convert_imageset images/ list.txt train_lmdb --resize-height 256 --resize-width 256 --shuffle
+pcd convert_imageset photos train_lmdb --shuffle --encoded    (photos has a folder for each class)
 
 A line of the list is a path below ROOTFOLDER, a space and the label, a whole number.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
 from pycaffe_dist.cli._booleans import boolean, plain
-from pycaffe_dist.cli._flags import flag, parser
+from pycaffe_dist.cli._flags import Parser, flag, parser
 from pycaffe_dist.data.database import BACKENDS
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.report.glog import log_to_stderr
@@ -48,22 +47,29 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     p = parser("convert_imageset", __doc__)
     defaults = ImagesetOptions()
     p.add_argument("paths", nargs="+", metavar="PATH", help="ROOTFOLDER/ LISTFILE DB_NAME")
-    boolean(p, "gray", "read images as grey")
-    boolean(p, "shuffle", "in a random order")
-    flag(p, "backend", choices=BACKENDS, default=defaults.backend, help="kind of the database")
-    flag(p, "resize_width", type=int, default=0, metavar="N", help="with -resize_height")
-    flag(p, "resize_height", type=int, default=0, metavar="N", help="with -resize_width")
-    boolean(p, "check_size", "stop if images have different sizes")
-    boolean(p, "encoded", "keep the bytes of an image file, not its pixels")
-    flag(p, "encode_type", default="", metavar="EXT", help="png, jpg, ...; implies -encoded")
-    flag(p, "subsampling", type=float, default=1.0, metavar="PART", help="keep this random part")
-    flag(p, "label_range", type=int, default=-1, metavar="N", help="keep labels up to this one")
-    flag(p, "seed", type=int, metavar="N", help="of -shuffle and -subsampling")
-    flag(p, "threads", type=int, default=defaults.threads, metavar="N", help="that decode images")
+    which = p.add_argument_group("which images, in which order")
+    boolean(which, "shuffle", "in a random order")
+    text = "keep this random part"
+    flag(which, "subsampling", type=float, default=1.0, metavar="PART", help=text)
+    text = "keep labels up to this one; -1: all"
+    flag(which, "label_range", type=int, default=-1, metavar="N", help=text)
+    flag(which, "seed", type=int, metavar="N", help="of --shuffle and --subsampling")
+    how = p.add_argument_group("what is kept of them")
+    boolean(how, "gray", "read images as grey")
+    text = "bring them to this size, with --resize-height; 0: as they are"
+    flag(how, "resize_width", type=int, default=0, metavar="N", help=text)
+    flag(how, "resize_height", type=int, default=0, metavar="N", help="with --resize-width")
+    boolean(how, "check_size", "stop if images have different sizes")
+    boolean(how, "encoded", "keep the bytes of an image file, not its pixels")
+    flag(how, "encode_type", default="", metavar="EXT", help="png, jpg, ...; implies --encoded")
+    out = p.add_argument_group("the database")
+    flag(out, "backend", choices=BACKENDS, default=defaults.backend, help="kind of the database")
+    text = "threads that decode images"
+    flag(out, "threads", type=int, default=defaults.threads, metavar="N", help=text)
     return p
 
 

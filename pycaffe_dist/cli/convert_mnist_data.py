@@ -1,4 +1,4 @@
-"""Make a database of MNIST's files: pcd convert_mnist_data [-backend lmdb] IMAGES LABELS DB."""
+"""Make a database of MNIST's files: pcd convert_mnist_data [--backend lmdb] IMAGES LABELS DB."""
 
 from __future__ import annotations
 

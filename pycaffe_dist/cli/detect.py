@@ -1,7 +1,7 @@
 """Score windows of images as Caffe's detect.py does: pcd detect WINDOWS.csv OUT.csv|OUT.h5.
 
 WINDOWS.csv has the columns filename, ymin, xmin, ymax, xmax. A .txt with an image on each line is
-for --crop_mode selective_search, which needs MATLAB.
+for --crop-mode selective_search, which needs MATLAB.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def main(argv: list[str]) -> int:
     p.add_argument("input_file", metavar="INPUT", help=".csv with windows, or .txt with images")
     p.add_argument("output_file", metavar="OUTPUT", help=".csv or .h5")
     add_net(p, "bvlc_reference_rcnn_ilsvrc13")
-    flag(p, "crop_mode", choices=("list", "selective_search"), help="list for .csv, by default")
-    flag(p, "context_pad", type=int, default=16, metavar="N", help="pixels around a window; 16")
+    modes, text = ("list", "selective_search"), "where windows come from (default: list)"
+    flag(p, "crop_mode", choices=modes, help=text)
+    flag(p, "context_pad", type=int, default=16, metavar="N", help="pixels around a window")
     add_preparation(p)
     args = p.parse_args(argv)
     if not args.output_file.endswith((".csv", ".h5", ".hdf5")):

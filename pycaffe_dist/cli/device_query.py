@@ -1,4 +1,4 @@
-"""Show the GPUs as `caffe device_query` does: pcd device_query -gpu 0."""
+"""Show the GPUs as `caffe device_query` does: pcd device_query --gpu 0."""
 
 from __future__ import annotations
 

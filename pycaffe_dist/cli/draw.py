@@ -13,8 +13,9 @@ def main(argv: list[str]) -> int:
     p = parser("draw", __doc__)
     p.add_argument("model", metavar="NET", help="the net's prototxt")
     p.add_argument("picture", metavar="PICTURE", help=".svg, .png, .pdf; .raw for Graphviz's text")
-    flag(p, "rankdir", default="LR", type=str.upper, choices=("LR", "RL", "TB", "BT"))
-    flag(p, "phase", default=ALL, choices=("TRAIN", "TEST", ALL), help="which layers; all of them")
+    text = "the way the net runs: left to right, ..., bottom to top"
+    flag(p, "rankdir", default="LR", type=str.upper, choices=("LR", "RL", "TB", "BT"), help=text)
+    flag(p, "phase", default=ALL, choices=("TRAIN", "TEST", ALL), help="which layers")
     flag(p, "display_lrm", action="store_true", help="show learning rate multipliers")
     p.add_argument("--own", action="store_true", help="our own SVG also where Graphviz is there")
     args = p.parse_args(argv)

@@ -8,7 +8,7 @@ of one rank's run.
 
 from __future__ import annotations
 
-from pycaffe_dist.cli._flags import parser, use_gpu
+from pycaffe_dist.cli._flags import add_import, parser, use_gpu
 from pycaffe_dist.parallel.launcher import rank_and_size
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
@@ -22,8 +22,11 @@ def main(argv: list[str]) -> int:
     p.add_argument("databases", metavar="DB[,DB]", help="one for each blob; they are made")
     p.add_argument("batches", type=int, metavar="BATCHES", help="how many batches")
     p.add_argument("db_type", choices=DB_TYPES, metavar="DB_TYPE", help=", ".join(DB_TYPES))
-    p.add_argument("mode", nargs="?", choices=("CPU", "GPU"), default="CPU", metavar="CPU|GPU")
-    p.add_argument("device", nargs="?", type=int, default=0, metavar="DEVICE_ID")
+    p.add_argument(
+        "mode", nargs="?", choices=("CPU", "GPU"), default="CPU", metavar="CPU|GPU", help="where"
+    )
+    p.add_argument("device", nargs="?", type=int, default=0, metavar="DEVICE_ID", help="which GPU")
+    add_import(p)
     args = p.parse_args(argv)
     log_to_stderr()
     use_gpu(args.mode == "GPU", args.device)

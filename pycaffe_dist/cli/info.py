@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-
+from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.report.info import as_json, as_text, gather
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="pcd info", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="the same as JSON")
-    args = parser.parse_args(argv)
+    p = parser("info", __doc__)
+    p.add_argument("--json", action="store_true", help="the same as JSON")
+    args = p.parse_args(argv)
     rows = gather()
     print(as_json(rows) if args.json else as_text(rows))
     return 0

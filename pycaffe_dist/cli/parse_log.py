@@ -5,21 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 
+from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.tools.parse_log import read_log, write_tables
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="pcd parse_log",
-        description="Write OUTDIR/<log>.train and OUTDIR/<log>.test: NumIters, Seconds, "
-        "LearningRate and the net's outputs, separated by commas.",
-    )
-    parser.add_argument("log", metavar="LOG", help="log of pcd train or of caffe train")
-    parser.add_argument("folder", metavar="OUTDIR", help="made if it is missing")
-    parser.add_argument("--verbose", action="store_true", help="name the files that are written")
-    parser.add_argument("--delimiter", default=",", type=_character, help="instead of the comma")
-    args = parser.parse_args(argv)
+    text = "Write OUTDIR/<log>.train and OUTDIR/<log>.test: NumIters, Seconds, LearningRate and\n"
+    p = parser("parse_log", text + "the net's outputs, separated by commas.")
+    p.add_argument("log", metavar="LOG", help="log of pcd train or of caffe train")
+    p.add_argument("folder", metavar="OUTDIR", help="made if it is missing")
+    p.add_argument("--verbose", action="store_true", help="name the files that are written")
+    p.add_argument("--delimiter", default=",", type=_character, help="what stands between columns")
+    args = p.parse_args(argv)
     run = read_log(args.log)
     try:
         os.makedirs(args.folder, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Deal the records of a database to several: pcd partition_data [-num_partitions 2] DB_PATH."""
+"""Deal the records of a database to several: pcd partition_data [--num-partitions 2] DB_PATH."""
 
 from __future__ import annotations
 

@@ -8,27 +8,24 @@ pcd plot train.log --y lr                   (the learning rate, or any output by
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from pathlib import Path
 
+from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.tools.plot import GROUPS, chart, charted, draw
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="pcd plot",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("logs", nargs="+", metavar="LOG", help="Caffe-format log, or .jsonl")
-    parser.add_argument("-o", "--output", metavar="FILE", help=".png, .pdf or .svg")
-    parser.add_argument("--x", choices=("iterations", "seconds"), default="iterations")
-    parser.add_argument(
+    p = parser("plot", __doc__)
+    p.add_argument("logs", nargs="+", metavar="LOG", help="Caffe-format log, or .jsonl")
+    p.add_argument("-o", "--output", metavar="FILE", help=".png, .pdf or .svg")
+    text = "what the axis shows"
+    p.add_argument("--x", choices=("iterations", "seconds"), default="iterations", help=text)
+    p.add_argument(
         "--y", default=",".join(GROUPS), metavar="NAMES", help="loss, accuracy, lr, outputs' names"
     )
-    parser.add_argument("--terminal", action="store_true", help="show it here, in characters")
-    args = parser.parse_args(argv)
+    p.add_argument("--terminal", action="store_true", help="show it here, in characters")
+    args = p.parse_args(argv)
     words = [word.strip() for word in args.y.split(",") if word.strip()]
     runs = charted(args.logs, words, args.x)
     if args.terminal:

@@ -1,7 +1,7 @@
-"""Say what images show: pcd predict INPUT -model DEPLOY -weights FILE [--labels FILE] [--top 5].
+"""Say what images show: pcd predict INPUT --model DEPLOY --weights FILE [--labels FILE] [--top 5].
 
-pcd predict cat.jpg -model deploy.prototxt -weights net.caffemodel --labels words.txt
-pcd predict photos/ -model deploy.prototxt -weights net.caffemodel --mean_value 104,117,123 --json
+pcd predict cat.jpg --model deploy.prototxt --weights net.caffemodel --labels words.txt
+pcd predict photos/ --model deploy.prototxt --weights net.caffemodel --mean-value 104,117,123 --json
 """
 
 from __future__ import annotations
@@ -14,23 +14,28 @@ from pycaffe_dist.cli._image_flags import add_preparation, numbers, preparation
 from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.classify import Guess, best, read_inputs, read_labels, score
 
+# Names of the flags: those of `pcd test`, and those of classify.py.
+MODEL = ("model", "model_def")
+WEIGHTS = ("weights", "pretrained_model")
+
 
 def main(argv: list[str]) -> int:
     p = parser("predict", __doc__)
     p.add_argument("input", metavar="INPUT", help="an image, a folder of images or a .npy")
-    for name, old, text in (
-        ("model", "model_def", "the deployed net's prototxt"),
-        ("weights", "pretrained_model", "a .caffemodel, binary or HDF5"),
-    ):
-        names = [f"{dashes}{n}" for n in (name, old) for dashes in ("-", "--")]
-        p.add_argument(*names, dest=old, required=True, metavar="FILE", help=text)
-    flag(p, "labels", default="", metavar="FILE", help="names of the classes, one on each line")
-    flag(p, "top", type=int, default=5, metavar="K", help="how many; 5")
-    p.add_argument("--json", action="store_true", help="the same as JSON")
-    flag(p, "mean_value", type=numbers(float), metavar="B,G,R", help="subtract these instead")
-    flag(p, "oversample", action="store_true", help="the mean over ten crops")
-    flag(p, "images_dim", type=numbers(int), metavar="H,W", help="the size before cropping")
-    add_preparation(p)
+    net = p.add_argument_group("the net")
+    text = "the deployed net's prototxt"
+    flag(net, *MODEL, dest=MODEL[1], required=True, metavar="FILE", help=text)
+    text = "a .caffemodel, binary or HDF5"
+    flag(net, *WEIGHTS, dest=WEIGHTS[1], required=True, metavar="FILE", help=text)
+    prepare = p.add_argument_group("how images are prepared")
+    flag(prepare, "mean_value", type=numbers(float), metavar="B,G,R", help="subtract these instead")
+    flag(prepare, "oversample", action="store_true", help="the mean over ten crops")
+    flag(prepare, "images_dim", type=numbers(int), metavar="H,W", help="the size before cropping")
+    add_preparation(prepare)
+    out = p.add_argument_group("output")
+    flag(out, "labels", default="", metavar="FILE", help="names of the classes, one on each line")
+    flag(out, "top", type=int, default=5, metavar="K", help="how many classes to name")
+    out.add_argument("--json", action="store_true", help="the same as JSON")
     args = p.parse_args(argv)
     if args.images_dim is not None and len(args.images_dim) != 2:
         p.error("argument --images_dim: give a height and a width: 256,256")

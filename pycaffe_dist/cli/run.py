@@ -17,7 +17,7 @@ CANNOT_START = 2  # as python's own
 def main(argv: list[str]) -> int:
     """Do as ``python SCRIPT ARGS``, a traceback and exit code 1 for an exception included."""
     if not argv or argv[0].startswith("-"):
-        asked = argv[:1] in (["-h"], ["--help"])
+        asked = argv[:1] in (["-h"], ["-help"], ["--help"])
         print(f"{USAGE}\n\n{__doc__}" if asked else USAGE, file=sys.stdout if asked else sys.stderr)
         return 0 if asked else CANNOT_START
     script = argv[0]

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 
-from pycaffe_dist.cli._flags import add_state, flag, parser
+from pycaffe_dist.cli._flags import add_look, add_state, flag, parser
 from pycaffe_dist.tools.summary import summarize
 
 
 def main(argv: list[str]) -> int:
     p = parser("summary", __doc__)
     p.add_argument("model", metavar="NET", help="the net's prototxt")
-    flag(p, "phase", choices=("TRAIN", "TEST"), default="", help="TRAIN, if the net has it")
-    p.add_argument("--json", action="store_true", help="the same as JSON")
-    p.add_argument(
+    net = p.add_argument_group("the net")
+    text = "the phase to show (default: TRAIN, if the net has it)"
+    flag(net, "phase", choices=("TRAIN", "TEST"), default="", help=text)
+    add_state(net)
+    add_look(net)
+    out = p.add_argument_group("output")
+    out.add_argument("--json", action="store_true", help="the same as JSON")
+    out.add_argument(
         "-w", "--max-total-width", metavar="N", help="accepted, as by summarize.py, and not used"
     )
-    add_state(p)
     args = p.parse_args(argv)
-    summary = summarize(args.model, args.phase, args.level, args.stage.split(","))
+    stages = args.stage.split(",")
+    summary = summarize(args.model, args.phase, args.level, stages, args.allow_python)
     print(json.dumps(summary.as_json(), indent=1) if args.json else "\n".join(summary.as_text()))
     return 0

@@ -1,10 +1,10 @@
-"""Train a net as `caffe train` does: pcd train -solver SOLVER [flags].
+"""Train a net as `caffe train` does: pcd train --solver SOLVER [flags].
 
-pcd train -solver solver.prototxt
-pcd train -solver solver.prototxt -weights a.caffemodel          (fine-tune)
-pcd train -solver solver.prototxt -resume auto -run_dir runs/1   (go on, or begin)
-pcd train -solver solver.prototxt --ranks 4                      (four processes here)
-mpirun -n 4 pcd train -solver solver.prototxt                    (the same, by mpirun)
+pcd train --solver solver.prototxt
+pcd train --solver solver.prototxt --weights a.caffemodel           (fine-tune)
+pcd train --solver solver.prototxt --resume auto --run-dir runs/1   (go on, or begin)
+pcd train --solver solver.prototxt --ranks 4                        (four processes here)
+mpirun -n 4 pcd train --solver solver.prototxt                      (the same, by mpirun)
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ import os
 import shlex
 
 from pycaffe_dist.cli._cluster_flags import add_cluster, asked_ranks, cluster_settings
-from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, devices, flag, parser
+from pycaffe_dist.cli._flags import (
+    Parser,
+    add_engine,
+    add_gpu,
+    add_import,
+    add_state,
+    devices,
+    flag,
+    parser,
+)
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.cluster import connect
@@ -95,7 +104,7 @@ def _options(args: argparse.Namespace, argv: list[str]) -> TrainOptions:
     return TrainOptions(**given, command="pcd train " + shlex.join(argv))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     p = parser("train", __doc__)
     caffe = p.add_argument_group("Caffe's flags")
     flag(caffe, "solver", required=True, metavar="FILE", help="the solver's prototxt")
@@ -120,18 +129,21 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--deterministic", action="store_true", help="the same numbers every time")
     flag(run, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_engine(run)
-    flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop")
+    text = "what to do when the loss is no number"
+    flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop", help=text)
+    add_import(run)
 
     add_cluster(p)
 
     data = p.add_argument_group("data")
     flag(data, "data_threads", type=int, metavar="N", help="threads that prepare batches; 0: none")
     flag(data, "shuffle", action="store_true", help="a new order of all records every epoch")
-    flag(data, "bad_records", choices=("stop", "skip"), default="stop", help="unreadable ones")
+    text = "what to do at a record that cannot be read"
+    flag(data, "bad_records", choices=("stop", "skip"), default="stop", help=text)
 
     keep = p.add_argument_group("snapshots")
     flag(keep, "resume", metavar="auto|FILE", help="auto: the newest whole snapshot, if any")
-    flag(keep, "keep_last", type=int, default=0, metavar="K", help="delete older ones")
+    flag(keep, "keep_last", type=int, default=0, metavar="K", help="delete older ones; 0: keep all")
     flag(keep, "keep_best", default="", metavar="OUTPUT", help="snapshot at the best test score")
 
     out = p.add_argument_group("what it says")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.cli._upgrade import upgrade_file, write_text
-from pycaffe_dist.proto.caffe_pb2 import SolverParameter
-from pycaffe_dist.proto.text import read_text
+from pycaffe_dist.proto.nets import read_solver_text
 from pycaffe_dist.proto.upgrade import solver_needs_upgrade, upgrade_solver
 
 
@@ -12,7 +11,7 @@ def main(argv: list[str]) -> int:
     return upgrade_file(
         argv,
         "upgrade_solver_proto_text",
-        lambda path: read_text(path, SolverParameter()).message,
+        lambda path: read_solver_text(path).message,
         solver_needs_upgrade,
         upgrade_solver,
         write_text,

@@ -101,7 +101,7 @@ def test_usage(pcd, args):
 )
 def test_unknown_verbs(pcd, verb, hint):
     done = pcd(verb, "x")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert f"there is no verb '{verb}'" in done.stderr
     assert hint in done.stderr
     assert "usage: pcd VERB" in done.stderr
