@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from pycaffe_dist.data.pillow import pillow
 from pycaffe_dist.proto import caffe_pb2  # scripts write caffe.io.caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
 
@@ -218,7 +218,7 @@ def load_image(filename: str | os.PathLike[str], color: bool = True) -> Array:
 
     An alpha channel is dropped.
     """
-    with Image.open(filename) as file:
+    with pillow().open(filename) as file:
         if file.mode in _WHITE:
             pixels = np.asarray(file, dtype=np.float32) / np.float32(_WHITE[file.mode])
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import re
+from collections.abc import Collection
 from types import ModuleType
 
 from pycaffe_dist.errors import MissingPartError
@@ -12,14 +13,21 @@ from pycaffe_dist.errors import MissingPartError
 DISTRIBUTION = "pycaffe_dist"
 
 
-def install_command(extra: str) -> str:
-    """The command that installs what the extra ``extra`` of our package asks for."""
-    wanted = re.compile(rf"""extra == ["']{re.escape(extra)}["']""")
+def install_command(extra: str, only: Collection[str] = ()) -> str:
+    """The command that installs what an extra of our package asks for, or one of its packages.
+
+    Args:
+        extra: the extra, or a package that is always needed.
+        only: of the extra's packages these.
+    """
+    wanted = re.compile(rf"""extra == ["']{re.escape(extra)}["']|^{re.escape(extra)}\b""")
     try:
         rows = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:  # run from its sources
         rows = []
     packages = [row.split(";")[0].strip() for row in rows if wanted.search(row)]
+    if only:
+        packages = [p for p in packages if re.split(r"[^\w-]", p)[0] in only]
     return "python -m pip install " + " ".join(f"'{p}'" for p in packages or [f".[{extra}]"])
 
 
@@ -28,7 +36,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
     Args:
         module: the module's import name.
-        extra: the extra of our package that holds it.
+        extra: the extra of our package that holds it, or the package itself if we always need it.
         purpose: what was asked for, as the start of a sentence ("Reading a LevelDB").
     """
     try:

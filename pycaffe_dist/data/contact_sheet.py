@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image, ImageDraw
 
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Pixels, resize
+from pycaffe_dist.data.pillow import pillow
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.memory import Array
 
@@ -25,6 +25,7 @@ def write_sheet(path: str, images: Sequence[tuple[Array, str]]) -> None:
     Raises:
         FileError: it cannot be written.
     """
+    Image, ImageDraw = pillow(), pillow("ImageDraw")
     columns = min(COLUMNS, len(images))
     rows = -(-len(images) // columns)
     cell = SIDE + GAP, SIDE + GAP + TEXT_HEIGHT

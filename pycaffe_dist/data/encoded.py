@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from PIL import Image
 
 from pycaffe_dist.data.image import Pixels
+from pycaffe_dist.data.pillow import pillow
 
 JPEG_QUALITY = 95  # OpenCV's
 
@@ -22,6 +22,7 @@ def encode(pixels: Pixels, extension: str) -> bytes:
     Raises:
         ValueError: images of that kind cannot be written.
     """
+    Image = pillow()
     kind = Image.registered_extensions().get(f".{extension.lower()}")
     if kind not in Image.SAVE:
         raise ValueError(f"images cannot be encoded as {extension!r}; png and jpg are usual")
@@ -39,6 +40,7 @@ def encoded_shape(encoded: bytes) -> tuple[str, tuple[int, int, int]]:
     Raises:
         ValueError: it is not an image.
     """
+    Image = pillow()
     try:
         with Image.open(io.BytesIO(encoded)) as image:
             width, height = image.size

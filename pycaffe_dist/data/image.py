@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
 
+from pycaffe_dist.data.pillow import pillow
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 
@@ -46,25 +46,26 @@ def decode(encoded: bytes, color: Color) -> Pixels:
         ValueError: the bytes are not an image, are damaged, or have more than 8 bits a channel
             where they are wanted as they are.
     """
+    Image = pillow()
     try:
         image = Image.open(io.BytesIO(encoded))
         if color is Color.GRAY:
             image.draft("L", image.size)  # a JPEG's own brightness, not one computed from colours
         image.load()
-    except UnidentifiedImageError as e:
+    except Image.UnidentifiedImageError as e:
         raise ValueError(f"is not a readable image: it begins with {encoded[:8]!r}") from e
     except Exception as e:  # a decoder may meet anything in a damaged file
         raise ValueError(f"is not a readable image: {e}") from e
     if color is Color.NATIVE:
         return _native(image)
-    ImageOps.exif_transpose(image, in_place=True)
+    pillow("ImageOps").exif_transpose(image, in_place=True)
     eight = _upper_bits(image) if image.mode.startswith("I") else image
     if color is Color.GRAY:
         return _gray(eight, image.format)
     return _blue_first(eight, "RGB")
 
 
-def _gray(image: Image.Image, file_format: str | None) -> Pixels:
+def _gray(image: Any, file_format: str | None) -> Pixels:
     if file_format == "PNG" and image.mode not in ("1", "L", "LA"):
         # OpenCV leaves this to libpng, which does not round.
         colors = np.asarray(image.convert("RGB")).astype(np.int32)
@@ -74,12 +75,12 @@ def _gray(image: Image.Image, file_format: str | None) -> Pixels:
     return gray[:, :, None]
 
 
-def _upper_bits(image: Image.Image) -> Image.Image:
+def _upper_bits(image: Any) -> Any:
     """16 bits of grey as 8."""
-    return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    return pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
 
 
-def _native(image: Image.Image) -> Pixels:
+def _native(image: Any) -> Pixels:
     if image.mode.startswith(("I", "F")):
         raise ValueError("has more than 8 bits a channel; force_color or force_gray makes it 8")
     if image.mode in ("1", "L"):
@@ -88,7 +89,7 @@ def _native(image: Image.Image) -> Pixels:
     return _blue_first(image, "RGBA" if alpha else "RGB")
 
 
-def _blue_first(image: Image.Image, mode: str) -> Pixels:
+def _blue_first(image: Any, mode: str) -> Pixels:
     if image.mode != mode:
         image = image.convert(mode)
     # A plane after the other, as a net takes them: it reads them in order.
