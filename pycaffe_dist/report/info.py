@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist import engines
+from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.optional import install_command
 from pycaffe_dist.version import VERSION
 
@@ -28,7 +29,6 @@ PARTS = {
     "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
     "leveldb": (("plyvel",), "LevelDB databases"),
     "plot": (("matplotlib",), "charts of training logs"),
-    "dev": (("pytest", "ruff", "mypy"), "tests and checks of this project"),
 }
 REQUIRED = ("numpy", "protobuf", "lmdb", "pillow", "h5py")
 
@@ -82,25 +82,64 @@ def _packages() -> list[Row]:
         for name in distributions:
             version = _version(name)
             text = version or f"not installed: {purpose}"
-            rows.append(
-                Row(
-                    "packages", name, bool(version), text, "" if version else install_command(extra)
-                )
-            )
+            rows.append(Row("packages", name, bool(version), text, "" if version else _add(extra)))
     return rows
 
 
+def _add(extra: str) -> str:
+    """The command that installs what is missing of an extra, or all of it if nothing is."""
+    return _missing(extra) or install_command(extra)
+
+
+def _missing(extra: str) -> str:
+    """The command that installs what is missing of an extra; nothing if nothing is."""
+    missing = [name for name in PARTS[extra][0] if not _version(name)]
+    return install_command(extra, missing) if missing else ""
+
+
 def _engines() -> list[Row]:
+    """Where nets can compute, the one that they do by default marked."""
+    rows = [_onednn(), _numpy(), _cupy()]
+    try:
+        default = engines.current().name
+    except PcdError:  # PCD_ENGINE names one that is not there
+        default = ""
+    for row in rows:
+        row.text += " (computes unless another is named)" * (row.name == default)
+    return rows
+
+
+def _onednn() -> Row:
+    from pycaffe_dist.engines.onednn import library  # not on every machine
+
+    try:
+        return Row("engines", "onednn", True, f"oneDNN {library.load().release}")
+    except MissingPartError as e:
+        return Row("engines", "onednn", False, str(e).splitlines()[0], _missing("cpu"))
+
+
+def _numpy() -> Row:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     text = f"NumPy {np.__version__} with {blas.get('name', '?')} {blas.get('version', '')}"
-    return [Row("engines", "numpy", True, text.strip())]
+    return Row("engines", "numpy", True, text.strip())
+
+
+def _cupy() -> Row:
+    """Told from what is installed: to ask the device would take memory on it."""
+    version = _version("cupy-cuda12x")
+    if not version:
+        return Row("engines", "cupy", False, "CuPy is not installed", _missing("gpu"))
+    there = all(row.there for row in _gpus())
+    return Row("engines", "cupy", there, f"CuPy {version}" + ", but there is no GPU" * (not there))
 
 
 def _mpi() -> list[Row]:
     mpirun = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
-    rows = [Row("MPI", "mpirun", bool(mpirun), mpirun or "not found", "" if mpirun else _add_mpi())]
+    rows = [
+        Row("MPI", "mpirun", bool(mpirun), mpirun or "not found", "" if mpirun else _add("mpi"))
+    ]
     if importlib.util.find_spec("mpi4py") is None:
-        return [*rows, Row("MPI", "library", False, "mpi4py is not installed", _add_mpi())]
+        return [*rows, Row("MPI", "library", False, "mpi4py is not installed", _add("mpi"))]
     command = [sys.executable, "-m", "pycaffe_dist.parallel.mpi"]
     try:
         probe = subprocess.run(
@@ -109,10 +148,10 @@ def _mpi() -> list[Row]:
         facts = json.loads(probe.stdout)
     except subprocess.TimeoutExpired:
         text = f"MPI did not start within {PROBE_SECONDS} s"
-        return [*rows, Row("MPI", "library", False, text, _add_mpi())]
+        return [*rows, Row("MPI", "library", False, text, _add("mpi"))]
     except ValueError:
         reason = (probe.stderr.strip().splitlines() or ["no word"])[-1]
-        return [*rows, Row("MPI", "library", False, f"does not start: {reason}", _add_mpi())]
+        return [*rows, Row("MPI", "library", False, f"does not start: {reason}", _add("mpi"))]
     return rows + [Row("MPI", name, True, text) for name, text in facts.items()]
 
 
@@ -122,17 +161,13 @@ def _alone() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(mpirun)}
 
 
-def _add_mpi() -> str:
-    return install_command("mpi")
-
-
 def _nccl() -> list[Row]:
     from pycaffe_dist.engines.cupy import nccl  # needed by few, and slow to import
 
     try:
         return [Row("GPUs", "NCCL", True, nccl.version())]
     except MissingPartError:
-        return [Row("GPUs", "NCCL", False, "not found", install_command("gpu"))]
+        return [Row("GPUs", "NCCL", False, "not found", _add("gpu"))]
 
 
 def _gpus() -> list[Row]:
