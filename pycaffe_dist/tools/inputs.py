@@ -59,7 +59,7 @@ def check_weights(names: Iterable[str]) -> None:
     """
     for path in (part for name in names for part in name.split(",")):
         if path and not os.path.exists(path):
-            raise FileError(f"the weights {not_there(path)}")
+            raise FileError(f"the weights file {not_there(path)}")
 
 
 def not_there(path: str, beside: str = "") -> str:

@@ -1,5 +1,4 @@
 import json
-import logging
 import os
 import re
 import signal
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from pycaffe_dist.cli import VERBS, main
+from pycaffe_dist.cli import VERBS
 from pycaffe_dist.loading import save_weights
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.blobs import BlobArray
@@ -50,26 +49,6 @@ def pcd(tmp_path):
         return done
 
     return run
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    """The same within this process, for what needs no process of its own."""
-    logger = logging.getLogger("pycaffe_dist")
-    kept = logger.handlers[:], logger.level
-    logger.handlers[:] = []
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args):
-        try:
-            code = main([str(arg) for arg in args])
-        except SystemExit as e:
-            code = e.code
-        return subprocess.CompletedProcess(args, code, *capsys.readouterr())
-
-    yield run
-    logger.handlers[:] = kept[0]
-    logger.setLevel(kept[1])
 
 
 @pytest.fixture

@@ -37,6 +37,8 @@ def test_names_that_share_a_beginning_are_different_extras(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: rows)
     assert install_command("x") == "python -m pip install 'a>=1' 'b[c]==2'"
     assert install_command("xy") == "python -m pip install 'd'"
+    assert install_command("e") == "python -m pip install 'e>=3'"
+    assert install_command("x", ["b"]) == "python -m pip install 'b[c]==2'"
 
 
 def test_a_module_that_is_there():

@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+from pycaffe_dist.engines import NAMES, current
+from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.report import info
 from pycaffe_dist.report.info import Row, as_json, as_text
 from pycaffe_dist.version import VERSION
@@ -54,6 +57,65 @@ def test_missing_packages(monkeypatch):
     row = find(info._packages(), "packages", "plyvel")
     assert (row.there, row.text) == (False, "not installed: LevelDB databases")
     assert "plyvel" in row.add
+
+
+def test_only_what_is_missing_of_an_extra_is_to_be_installed(monkeypatch):
+    """With NCCL there and CuPy missing, an NCCL of our choice is not asked for."""
+    monkeypatch.setattr(info, "_version", lambda name: "2.27" if name != "cupy-cuda12x" else None)
+    cupy = find(info._packages(), "packages", "cupy-cuda12x")
+    assert "cupy-cuda12x" in cupy.add
+    assert "nccl" not in cupy.add
+
+
+def test_tools_of_developers_are_not_parts(rows):
+    assert not {"pytest", "ruff", "mypy"} & {row.name for row in rows}
+
+
+# -- engines ---------------------------------------------------------------------------------------
+
+
+def test_all_engines_are_there(rows):
+    engines = [row for row in rows if row.section == "engines"]
+    assert {row.name for row in engines} == set(NAMES)
+    default = [row.name for row in engines if "computes unless another is named" in row.text]
+    assert default == [current().name]
+
+
+@pytest.mark.parametrize("name", ["numpy", "quux"])
+def test_the_engine_that_is_named(monkeypatch, name):
+    monkeypatch.setenv("PCD_ENGINE", name)
+    default = [row.name for row in info._engines() if "unless another is named" in row.text]
+    assert default == (["numpy"] if name == "numpy" else [])
+
+
+def test_no_onednn(monkeypatch):
+    def load():
+        raise MissingPartError("oneDNN is not there.\nInstall it with: this")
+
+    monkeypatch.setattr(library, "load", load)
+    monkeypatch.setattr(info, "_version", lambda name: None)
+    row = info._onednn()
+    assert (row.there, row.text) == (False, "oneDNN is not there.")
+    assert "onednn" in row.add
+
+
+@pytest.mark.parametrize(
+    ("version", "gpu", "there", "text"),
+    [
+        ("14.2", True, True, "CuPy 14.2"),
+        ("14.2", False, False, "CuPy 14.2, but there is no GPU"),
+        (None, True, False, "CuPy is not installed"),
+    ],
+)
+def test_cupy(monkeypatch, version, gpu, there, text):
+    monkeypatch.setattr(info, "_version", lambda name: version)
+    monkeypatch.setattr(info, "_gpus", lambda: [Row("GPUs", "GPU 0", gpu, "")])
+    row = info._cupy()
+    assert (row.there, row.text) == (there, text)
+    assert bool(row.add) == (version is None)
+
+
+# -- MPI and GPUs ----------------------------------------------------------------------------------
 
 
 class Probe:
