@@ -92,6 +92,9 @@ def folder(tmp_path_factory):
     (here / "words.txt").write_text("a\nb\nc\nd\n")
     (here / "windows.csv").write_text("filename,ymin,xmin,ymax,xmax\ncat.jpg,0,0,10,10\n")
     (here / "my_pycaffe_script.py").write_text("import caffe\nprint(caffe.__version__)\n")
+    (here / "my_package").mkdir()
+    for name in ("my_layers.py", "my_package/__init__.py", "my_package/layers.py"):
+        (here / name).write_text("import pycaffe_dist.layer\n")
     pixels = rng.integers(0, 255, (20, 28, 28), np.uint8)
     with gzip.open(here / "train-images-idx3-ubyte.gz", "wb") as file:
         file.write(struct.pack(">4i", 2051, 20, 28, 28) + pixels.tobytes())
