@@ -23,7 +23,7 @@ FAST = replace(GIGABIT, between=AlphaBeta(1e-6, 1e-12), handling=0.0)
 
 @cache
 def model(name, batch=None):
-    net, _ = dry_net(read_net(MODELS / name / "train_val.prototxt"), NetState(phase="TRAIN"))
+    net = dry_net(read_net(MODELS / name / "train_val.prototxt"), NetState(phase="TRAIN"))
     if batch:
         set_batch(net, batch)
     return net
