@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,11 +109,22 @@ class HDF5Source:
 
 
 def listed_files(path: str) -> list[str]:
-    """The names in a text file, separated by white space."""
-    names = read_bytes(path).decode(errors="surrogateescape").split()
+    """The names in a text file, separated by white space.
+
+    Raises:
+        FileError: the list cannot be read, names nothing, or a file that is not there.
+    """
+    text = read_bytes(path).decode(errors="surrogateescape")
+    names = [(n, name) for n, line in enumerate(text.split("\n"), 1) for name in line.split()]
     if not names:
         raise FileError(f"{path}: lists no HDF5 file")
-    return names
+    for number, name in names:
+        if not os.path.exists(name):
+            raise FileError(
+                f"{path}:{number}: the HDF5 file {name!r} is not there, seen from {os.getcwd()}. "
+                "The list has nothing but names of files, without spaces in them."
+            )
+    return [name for _, name in names]
 
 
 def read_datasets(path: str, names: Sequence[str]) -> list[Array]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
 from pycaffe_dist.data.image import Pixels, resize
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
+
+Number = TypeVar("Number", int, np.float32)
 
 
 @dataclass(frozen=True)
@@ -45,17 +47,15 @@ def read_window_file(path: str, fg_threshold: float, bg_threshold: float) -> Win
     Raises:
         FileError: the file is empty, or not of this form.
     """
-    words = iter(read_bytes(path).decode(errors="surrogateescape").split())
+    words = _Words(read_bytes(path).decode(errors="surrogateescape"))
     windows = WindowFile()
-    for mark in words:
-        if mark != "#":
-            raise FileError(
-                f'{path}: after {_so_far(windows)}: "# index" was expected, not "{mark}"'
-            )
-        try:
+    try:
+        while mark := words.next():
+            if mark != "#":
+                raise ValueError(f'after {_so_far(windows)}: "# index" was expected, not "{mark}"')
             _read_image(words, windows, np.float32(fg_threshold), np.float32(bg_threshold))
-        except ValueError as e:
-            raise FileError(f"{path}: {_so_far(windows)}: {e}") from e
+    except ValueError as e:
+        raise FileError(f"{path}:{words.line}: {e}") from e
     if not windows.images:
         raise FileError(f"{path}: lists no images")
     for window in (*windows.foreground, *windows.background):
@@ -71,26 +71,47 @@ def _so_far(windows: WindowFile) -> str:
     return f"image {windows.images[-1]}" if windows.images else "the beginning"
 
 
-def _read_image(words: Iterator[str], windows: WindowFile, fg: np.float32, bg: np.float32) -> None:
-    index, name, channels, _, _, count = _take(words, 6)
+class _Words:
+    """The words of a text, one after the other, and the line of the last one."""
+
+    def __init__(self, text: str) -> None:
+        lines = enumerate(text.split("\n"), 1)
+        self._rest = ((number, word) for number, line in lines for word in line.split())
+        self.line = 1
+
+    def next(self) -> str:
+        """The next word, "" at the end."""
+        self.line, word = next(self._rest, (self.line, ""))
+        return word
+
+    def number(self, what: str, of: Callable[[str], Number]) -> Number:
+        word = self.next()
+        try:
+            return of(word)
+        except ValueError:
+            wanted = "a whole number" if of is int else "a number"
+            raise ValueError(
+                f"the {what} must be {wanted}, not {word!r}"
+                if word
+                else "the file ends in the middle"
+            ) from None
+
+
+def _read_image(words: _Words, windows: WindowFile, fg: np.float32, bg: np.float32) -> None:
+    index, name = words.number("image's index", int), words.next()
     windows.images.append(name)
-    windows.channels = int(channels)
-    for _ in range(int(count)):
-        label, overlap, *corners = _take(words, 6)
-        box = [int(x) for x in corners]
-        if np.float32(overlap) >= fg:
-            if int(label) <= 0:
+    windows.channels, _, _, count = (
+        words.number(what, int) for what in ("number of channels", "height", "width", "count")
+    )
+    for _ in range(count):
+        label, overlap = words.number("label", int), words.number("overlap", np.float32)
+        box = [words.number(f"window's {corner}", int) for corner in ("x1", "y1", "x2", "y2")]
+        if overlap >= fg:
+            if label <= 0:
                 raise ValueError(f"a foreground window has the label {label}; it must be above 0")
-            windows.foreground.append(Window(int(index), int(label), *box))
-        elif np.float32(overlap) < bg:
-            windows.background.append(Window(int(index), 0, *box))
-
-
-def _take(words: Iterator[str], count: int) -> list[str]:
-    taken = list(islice(words, count))
-    if len(taken) < count:
-        raise ValueError("the file ends in the middle")
-    return taken
+            windows.foreground.append(Window(index, label, *box))
+        elif overlap < bg:
+            windows.background.append(Window(index, 0, *box))
 
 
 # -- the warp --------------------------------------------------------------------------------------

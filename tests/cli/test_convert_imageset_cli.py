@@ -40,6 +40,14 @@ def test_list_as_caffe_takes_it(tmp_path):
     assert "\x1b" not in done.stderr
 
 
+def test_a_label_that_is_no_number(tmp_path):
+    (tmp_path / "list.txt").write_text("i00.jpg 1\ni01.png zero\n")
+    done = run(tmp_path, f"{GOLDEN}/images/", "list.txt", "db")
+    assert done.returncode == 1
+    assert "list.txt:2: the label 'zero' of 'i01.png' is no whole number" in done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "db").exists()
+
+
 def test_class_folders_on_a_terminal(tmp_path):
     for folder, name in (("dog", "i00.jpg"), ("cat", "i01.png"), ("cat", "i03.jpg")):
         (tmp_path / "photos" / folder).mkdir(parents=True, exist_ok=True)

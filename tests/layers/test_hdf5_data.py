@@ -106,8 +106,8 @@ def test_refuses_what_it_cannot_read(tmp_path, source):
     refuses(r'no dataset "image" .* it holds data, label', source, tops="top: 'image'")
     (tmp_path / "list.txt").write_text("")
     refuses("lists no HDF5 file", source)
-    (tmp_path / "list.txt").write_text(str(tmp_path / "gone.h5"))
-    refuses("gone.h5: cannot be read", source)
+    (tmp_path / "list.txt").write_text(f"{tmp_path}/0.h5\n{tmp_path}/gone.h5\n")
+    refuses("list.txt:2: the HDF5 file .*gone.h5' is not there, seen from", source)
     (tmp_path / "list.txt").write_text(str(source))
     refuses("is not a readable HDF5 file", source)
 

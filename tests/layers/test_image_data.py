@@ -98,6 +98,12 @@ def test_ranks_do_not_share_the_list_but_are_warned(images, caplog):
     assert batches(net, 2)[1][1].item() == 1
 
 
+def test_a_label_that_is_no_number(images):
+    (images / "list.txt").write_text("i0.png 0\ni1.png one\n")
+    with pytest.raises(NetError, match=r"list.txt:2: the label 'one' of 'i1.png' is no whole"):
+        build(images)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

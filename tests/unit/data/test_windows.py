@@ -40,15 +40,16 @@ def test_several_images(tmp_path):
     [
         ("", "lists no images"),
         ("0 a.jpg", 'after the beginning: "# index" was expected, not "0"'),
-        ("# 0 a.jpg 3 20 30 2 1 0.9 0 0 1 1", "image a.jpg: the file ends in the middle"),
+        ("# 0 a.jpg 3 20 30 2 1 0.9 0 0 1 1", "the file ends in the middle"),
         ("# 0 a.jpg 3 20", "the file ends in the middle"),
         ("# 0 a.jpg 3 20 30 1 0 0.9 0 0 1 1", "foreground window has the label 0"),
-        ("# 0 a.jpg 3 20 30 1 x 0.9 0 0 1 1", "image a.jpg: invalid literal"),
+        ("# 0\na.jpg 3 20 30 1\nx 0.1 0 0 1 1", "3: the label must be a whole number, not 'x'"),
+        ("# 0\na.jpg 3 20 30 1\n1 x 0 0 1 1", "3: the overlap must be a number, not 'x'"),
         ("# 5 a.jpg 3 20 30 1 1 0.9 0 0 1 1", '"# 5" among 1 images; number them from 0'),
     ],
 )
 def test_refuses(tmp_path, text, message):
-    with pytest.raises(FileError, match=f"w.txt: .*{message}"):
+    with pytest.raises(FileError, match=f"w.txt:.*{message}"):
         read(tmp_path, text)
 
 
