@@ -103,7 +103,7 @@ def _check_space(solver: Solver, target: str) -> None:
     free = shutil.disk_usage(Path(target).absolute().parent).free
     if free < needed:
         raise FileError(
-            f"{target}: the snapshot needs {needed / 1e6:,.1f} MB, {free / 1e6:,.1f} MB are free; "
+            f"{target}: the snapshot needs {needed:,} bytes, {free:,} bytes are free; "
             "nothing was written"
         )
 

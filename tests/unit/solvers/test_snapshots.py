@@ -145,9 +145,10 @@ def test_unwritable_prefix_is_found_before_training(make, tmp_path):
 def test_too_little_space_leaves_nothing(make, monkeypatch):
     solver = make()
     monkeypatch.setattr(
-        snapshots.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 100})
+        snapshots.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 66_300})
     )
-    with pytest.raises(FileError, match="MB are free; nothing was written"):
+    says = r"needs 66,376 bytes, 66,300 bytes are free; nothing was written"
+    with pytest.raises(FileError, match=says):
         solver.snapshot()
     assert not list(Path().glob("run_iter_*"))
 
