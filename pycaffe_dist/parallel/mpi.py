@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.errors import PcdError
+from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
 from pycaffe_dist.parallel import lifeline
@@ -165,4 +165,7 @@ def _mapped(part: str) -> set[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(library() if "--library" in sys.argv else facts()))
+    try:
+        print(json.dumps(library() if "--library" in sys.argv else facts()))
+    except MissingPartError as e:
+        sys.exit(str(e.__cause__))  # the reason alone: who asks says how to install it

@@ -66,6 +66,14 @@ def test_without_mpi4py_the_command_that_brings_it(monkeypatch):
         find_mpirun()
 
 
+def test_the_command_that_brings_mpi_is_told_once(tmp_path, monkeypatch):
+    (tmp_path / "mpi4py.py").write_text("raise ImportError('cut short')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(MissingPartError, match=r"loaded: cut short. Install it with") as told:
+        find_mpirun()
+    assert str(told.value).count("Install it with") == 1
+
+
 def test_what_ranks_on_other_hosts_need_is_passed_on():
     env = {"PATH": "/bin", "PCD_JOB": "1", "NCCL_SOCKET_IFNAME": "eth1", "SECRET": "x"}
     assert passed_on(env) == ["PATH", "PCD_JOB", "NCCL_SOCKET_IFNAME"]
