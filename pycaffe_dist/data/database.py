@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, closing
 from pycaffe_dist.data.leveldb_writer import new_leveldb
 from pycaffe_dist.data.lmdb_source import LMDBSource
 from pycaffe_dist.data.lmdb_writer import Record, count_records, new_lmdb, put_all
+from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.optional import require
 
@@ -83,7 +84,7 @@ def _leveldb_records(path: str) -> Iterator[Record]:
                 last = key
     except plyvel.Error as e:
         text = b" ".join(e.args).decode(errors="replace")
-        where = f"cannot be read beyond the record {last!r}" if last else "cannot be read"
+        where = f"cannot be read beyond the record {key_text(last)}" if last else "cannot be read"
         raise FileError(f"{path}: {where}: {text}") from e
     if last is None:
         raise FileError(f"{path}: the database is empty")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.new_folder import new_folder
+from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto import caffe_pb2
 
@@ -157,7 +158,7 @@ class _Writer:
             is_new = transaction.put(key, value, overwrite=False)
         except lmdb.BadValsizeError as e:
             raise FileError(
-                f"{self.target}: key {key!r} has {len(key)} bytes; LMDB takes 1 to 511. "
+                f"{self.target}: key {key_text(key)} has {len(key)} bytes; LMDB takes 1 to 511. "
                 "Use shorter names."
             ) from e
         if not is_new:
@@ -172,4 +173,4 @@ class _Writer:
 
 
 def comes_twice(target: Path, key: bytes) -> FileError:
-    return FileError(f"{target}: key {key!r} comes twice; every record needs its own key.")
+    return FileError(f"{target}: key {key_text(key)} comes twice; every record needs its own key.")

@@ -15,6 +15,12 @@ NEAR = 64  # records that are walked rather than sought; also how far apart the 
 _NUMBER = re.compile(rb"\d+")
 
 
+def key_text(key: bytes) -> str:
+    """A record's key for people; one that is no printable text with Python's escapes."""
+    text = key.decode(errors="backslashreplace")
+    return text if text.isprintable() else repr(key)[2:-1]
+
+
 class Source(ABC):
     """A position in a database; behind the last record comes the first again."""
 

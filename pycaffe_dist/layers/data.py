@@ -11,7 +11,7 @@ from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.data.shards import Records, shard_of
-from pycaffe_dist.data.source import Buffer, Source, open_source
+from pycaffe_dist.data.source import Buffer, Source, key_text, open_source
 from pycaffe_dist.data.transformer import Shape, encoded_color, output_shape
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register
@@ -77,7 +77,7 @@ class Data(BaseData):
         return pixels, label
 
     def describe(self, item: Record) -> str:
-        return f"{self._path()}: record {item[0]!r}"
+        return f"{self._path()}: record {key_text(item[0])}"
 
     def position(self) -> dict[str, Any]:
         at: dict[str, Any] = {"records": self.records.position}

@@ -12,6 +12,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.data.database import kind_of, records_of, size_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 from pycaffe_dist.data.lmdb_writer import Record
+from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.weights import write_binaryproto
@@ -48,8 +49,8 @@ def compute_image_mean(
                 counter.log("compute_image_mean.cpp:67", "Starting iteration")
             if pixels.shape != sum_.shape:
                 raise FileError(
-                    f"{database}: record {key!r}: an image of the shape {pixels.shape}, the first "
-                    f"has {sum_.shape}; a mean needs one size. Make the database with "
+                    f"{database}: record {key_text(key)}: an image of the shape {pixels.shape}, "
+                    f"the first has {sum_.shape}; a mean needs one size. Make the database with "
                     "-resize_height and -resize_width."
                 )
             # float32, image by image: Caffe's rounding, also where sums grow large.
@@ -79,6 +80,6 @@ def _images(database: str, kind: str, threads: int) -> Iterator[tuple[bytes, Arr
         try:
             return key, datum_pixels(parse_datum(value))
         except ValueError as e:
-            raise FileError(f"{database}: record {key!r}: {e}") from e
+            raise FileError(f"{database}: record {key_text(key)}: {e}") from e
 
     return ordered_map(pixels, records_of(database, kind), threads)

@@ -9,6 +9,7 @@ from pycaffe_dist.data.contact_sheet import write_sheet
 from pycaffe_dist.data.database import kind_of, records_of, size_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 from pycaffe_dist.data.encoded import encoded_shape
+from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
@@ -88,7 +89,7 @@ def as_lines(contents: Contents) -> list[str]:
     """The contents for people."""
     kind = {"lmdb": "LMDB", "leveldb": "LevelDB"}[contents.kind]
     lines = [f"{contents.path}: {kind}, {contents.count:,} records, {contents.size:,} bytes"]
-    lines.append(f"keys: {_text(contents.first_key)} to {_text(contents.last_key)}")
+    lines.append(f"keys: {key_text(contents.first_key)} to {key_text(contents.last_key)}")
     for (holds, shape), count in contents.shapes.most_common(MOST_SHAPES):
         lines.append(f"{'x'.join(map(str, shape))} {holds}: {count:,} records")
     if len(contents.shapes) > MOST_SHAPES:
@@ -98,9 +99,4 @@ def as_lines(contents: Contents) -> list[str]:
 
 def bad_lines(contents: Contents) -> list[str]:
     """A line for each bad record."""
-    return [f"record {_text(key)} {why}" for key, why in contents.bad.items()]
-
-
-def _text(key: bytes) -> str:
-    text = key.decode(errors="backslashreplace")
-    return text if text.isprintable() else repr(key)
+    return [f"record {key_text(key)} {why}" for key, why in contents.bad.items()]

@@ -110,7 +110,7 @@ def test_shapes_may_change_from_batch_to_batch(lmdb_of):
 def test_a_batch_takes_one_shape(lmdb_of):
     images = [np.zeros((1, 3, 3), np.uint8), np.zeros((1, 4, 3), np.uint8)]
     net = build(lmdb_of(records(images)), batch=2)
-    with pytest.raises(NetError, match=r"record b'001': an image of the shape \(1, 4, 3\) gives"):
+    with pytest.raises(NetError, match=r"record 001: an image of the shape \(1, 4, 3\) gives"):
         net.forward()
 
 
@@ -246,11 +246,11 @@ def test_refuses(database, tmp_path, lmdb_of):
 
 
 def test_refuses_records(lmdb_of):
-    refuses("record b'k': is not a Datum", lmdb_of([(b"k", b"\xff")], "a"))
+    refuses("record k: is not a Datum", lmdb_of([(b"k", b"\xff")], "a"))
     short = Datum(channels=1, height=2, width=3, data=b"12345").SerializeToString()
-    refuses("record b'k': has 5 values, .* 1 × 2 × 3", lmdb_of([(b"k", short)], "b"))
+    refuses("record k: has 5 values, .* 1 × 2 × 3", lmdb_of([(b"k", short)], "b"))
     bad = Datum(encoded=True, data=b"no image").SerializeToString()
-    refuses("record b'k': is not a readable image", lmdb_of([(b"k", bad)], "c"))
+    refuses("record k: is not a readable image", lmdb_of([(b"k", bad)], "c"))
     refuses("an image has 0 channels", lmdb_of([(b"k", b"")], "d"))
     refuses("the database is empty", lmdb_of([], "e"))
 

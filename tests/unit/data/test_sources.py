@@ -10,7 +10,7 @@ import pytest
 from pycaffe_dist import optional
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.lmdb_writer import write_lmdb
-from pycaffe_dist.data.source import open_source
+from pycaffe_dist.data.source import key_text, open_source
 from pycaffe_dist.errors import FileError, MissingPartError
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
 
@@ -28,6 +28,18 @@ def database(request, tmp_path):
             for key, value in RECORDS:
                 db.put(key, value)
     return str(path), BACKENDS[request.param]
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (b"00000001_cat.jpg", "00000001_cat.jpg"),
+        ("grün".encode(), "grün"),
+        (b"\x00\x01a", r"\x00\x01a"),
+    ],
+)
+def test_keys_for_people(key, text):
+    assert key_text(key) == text
 
 
 def test_in_the_order_of_keys_round_and_round(database):

@@ -54,14 +54,14 @@ def test_images_must_have_one_shape(tmp_path):
     shapes = [(1, 2, 3), (1, 3, 2)]
     records = [image_record(f"{i}", np.zeros(s, np.uint8), 0) for i, s in enumerate(shapes)]
     write_database(tmp_path / "db", "lmdb", records)
-    with pytest.raises(FileError, match=r"record b'1': an image of the shape \(1, 3, 2\)"):
+    with pytest.raises(FileError, match=r"record 1: an image of the shape \(1, 3, 2\)"):
         compute_image_mean(str(tmp_path / "db"), str(tmp_path / "mean"))
     assert not (tmp_path / "mean").exists()
 
 
 @pytest.mark.parametrize(
     ("records", "message"),
-    [([], "the database is empty"), ([(b"7", b"\x08")], r"record b'7': is not a Datum")],
+    [([], "the database is empty"), ([(b"7", b"\x08")], r"record 7: is not a Datum")],
 )
 def test_nothing_to_average(tmp_path, records, message):
     write_database(tmp_path / "db", "lmdb", records)
