@@ -31,7 +31,7 @@ def read_layers(path: Path_) -> list[tuple[str, list[BlobArray | None]]]:
     with _open(path) as file:
         if "data" not in file or not isinstance(file["data"], h5py.Group):
             has = ", ".join(f"/{k}" for k in file) or "nothing"
-            hint = " (a solver state, perhaps)" if "history" in file else ""
+            hint = " (a solver state, perhaps)" if "history" in file else _keras(file)
             raise FileError(
                 f"{path}: an HDF5 file without the group /data of a .caffemodel.h5; "
                 f"it holds {has}{hint}"
@@ -43,6 +43,11 @@ def read_layers(path: Path_) -> list[tuple[str, list[BlobArray | None]]]:
             (name, _read_blobs(path, group, diff.get(name) if diff else None))
             for name, group in _layer_groups(file["data"], "", set())
         ]
+
+
+def _keras(file: Any) -> str:
+    of_keras = {"keras_version", "layer_names"} & set(file.attrs)
+    return " (a Keras model: convert it to a .caffemodel first)" if of_keras else ""
 
 
 def _layer_groups(parent: Any, prefix: str, seen: set[Any]) -> Iterator[tuple[str, Any]]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 
+from pycaffe_dist.proto.other_models import other_model
 from pycaffe_dist.proto.wire import I32, I64, LEN, VARINT, WireError, fields
 
 _MAGIC = [
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     (b"version https://git-lfs", "a Git LFS pointer, not the file itself (run: git lfs pull)"),
-    (b"PK\x03\x04", "a zip archive (a PyTorch or NumPy .npz file is one too)"),
     (b"\x1f\x8b", "a gzip archive (unpack it first)"),
     (b"BZh", "a bzip2 archive (unpack it first)"),
     (b"\xfd7zXZ\0", "an xz archive (unpack it first)"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"\x93NUMPY", "a NumPy .npy file"),
-    (b"\x80\x02", "a Python pickle (an old PyTorch file is one too)"),
     (b"\x7fELF", "a program"),
     (b"%PDF", "a PDF document"),
 ]
@@ -34,6 +33,8 @@ def describe(head: bytes) -> str:
     if _HTML.match(head):
         return "an HTML page (a failed download, perhaps)"
     sample = head[:_HEAD]
+    if other := other_model(sample):
+        return other
     # Control characters do not occur in text, whatever its encoding; in protobuf they soon do.
     if re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", sample):
         return "binary"

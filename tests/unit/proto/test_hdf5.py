@@ -294,3 +294,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(whole, monkeypatch)
         assert str(e.value) == f"{whole}: cannot be written: No space left on device"
     assert whole.read_bytes() == before
     assert list(whole.parent.iterdir()) == [whole]
+
+
+def test_a_keras_file_is_named(tmp_path):
+    with h5py.File(tmp_path / "w.h5", "w") as file:
+        file.attrs["layer_names"] = [b"dense"]
+        file.create_group("dense")
+    with pytest.raises(FileError, match=r"it holds /dense \(a Keras model: convert it"):
+        read_weights(tmp_path / "w.h5")

@@ -1,4 +1,7 @@
 # ruff: noqa: E501
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -21,14 +24,15 @@ BLOB = {"data": FLOATS, "shape": {"dim": [40]}}
         (b"", "empty"),
         (b"\x89HDF\r\n\x1a\n\0\0", "an HDF5 file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "a Git LFS pointer, not the file itself (run: git lfs pull)"),
-        (b"PK\x03\x04..", "a zip archive (a PyTorch or NumPy .npz file is one too)"),
+        (b"PK\x03\x04..", "a zip archive (unpack it first)"),
         (b"\x1f\x8b\x08", "a gzip archive (unpack it first)"),
         (b"BZh91AY", "a bzip2 archive (unpack it first)"),
         (b"\xfd7zXZ\0", "an xz archive (unpack it first)"),
         (b"\x89PNG\r\n", "a PNG image"),
         (b"\xff\xd8\xff\xe0", "a JPEG image"),
         (b"\x93NUMPY\1\0", "a NumPy .npy file"),
-        (b"\x80\x02}q", "a Python pickle (an old PyTorch file is one too)"),
+        (b"\x80\x02}q", "a Python pickle"),
+        (b"\x80\x05\x95", "a Python pickle"),
         (b"\x7fELF\2", "a program"),
         (b"%PDF-1.4", "a PDF document"),
         (b"<!DOCTYPE html>", "an HTML page (a failed download, perhaps)"),
@@ -47,6 +51,53 @@ BLOB = {"data": FLOATS, "shape": {"dim": [40]}}
 )  # fmt: skip
 def test_describe(head, kind):
     assert describe(head) == kind
+
+
+def zipped(name):
+    head = io.BytesIO()
+    with zipfile.ZipFile(head, "w") as archive:
+        archive.writestr(name, b"x" * 100)
+    return head.getvalue()
+
+
+OTHERS = {
+    "a PyTorch file": [zipped("net/data.pkl"), b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."],
+    "a Keras model": [zipped("metadata.json")],
+    "a safetensors file": [b'\x38\0\0\0\0\0\0\0{"w":{"dtype":"F32"}}'],
+    "a TensorFlow Lite model": [b"\x1c\0\0\0TFL3\x14\0\x20\0"],
+    "a TensorFlow SavedModel": [b"\x08\x01\x12\xc0\x3e\x0a\x10\x12\x05serve"],
+    "a TensorFlow graph": [
+        b"\x0a\x1c\x0a\x05input\x12\x0bPlaceholder\x2a\x06\x0a\x01a\x12\x01b",
+        b"\x0a\x80\x21\x0a\x03w/b\x12\x05Const\x2a\xf1\x20",  # cut off
+        b'node {\n  name: "input"\n  op: "Placeholder"\n}\n',
+    ],
+    "an ONNX model": [
+        b"\x08\x0e\x12\x07pytorch\x1a\x051.9.0\x3a\xe3\x9c\x01\x0a\x0c\x0a\x01x\x12\x01y",  # cut off
+        b"\x08\x03\x3a\x03\x12\x01g\x42\x02\x10\x09",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "head"), [(n, h) for n, heads in OTHERS.items() for h in heads])
+def test_models_of_other_frameworks(name, head):
+    assert describe(head) == f"{name} (convert it to a .prototxt and a .caffemodel first)"
+
+
+def test_a_numpy_archive():
+    assert describe(zipped("x.npy")) == "a NumPy .npz file"
+
+
+@pytest.mark.parametrize("message", [
+    SolverState(iter=1, learned_net="a.caffemodel", history=[BLOB], current_step=1),
+    SolverState(iter=3, history=[{"data": [1], "shape": {"dim": [1]}}]),
+    NetParameter(name="Const", layer=[{"name": "a", "type": "Input"}]),
+    NetParameter(name="n", input_dim=[1, 2], layer=[{"name": "a", "blobs": [BLOB]}]),
+    BlobProtoVector(blobs=[BLOB]),
+    BlobProto(num=1, channels=1, height=1, width=40, data=FLOATS),
+    Datum(channels=1, height=2, width=2, data=b"abcd", label=3),
+])  # fmt: skip
+def test_what_is_caffes_is_not_taken_for_anothers(message):
+    assert describe(message.SerializeToString()) == "binary"
 
 
 def test_only_the_beginning_counts():

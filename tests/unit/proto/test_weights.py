@@ -231,7 +231,7 @@ WRONG = [
     (b"", "is empty"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1\n", "is a Git LFS pointer, not the file itself (run: git lfs pull)"),
     (b"<!DOCTYPE html>\n<html><body>Not found</body></html>", "is an HTML page (a failed download, perhaps)"),
-    (b"PK\x03\x04\x14\0\0\0", "is a zip archive (a PyTorch or NumPy .npz file is one too)"),
+    (b"PK\x03\x04\x14\0\0\0", "is a zip archive (unpack it first)"),
     (b"\x1f\x8b\x08\0", "is a gzip archive (unpack it first)"),
     (b"\x89PNG\r\n\x1a\n", "is a PNG image"),
     (TEXT, IS_TEXT),
