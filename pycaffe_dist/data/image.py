@@ -71,7 +71,7 @@ def _gray(image: Any, file_format: str | None) -> Pixels:
         colors = np.asarray(image.convert("RGB")).astype(np.int32)
         gray: Pixels = ((colors @ _LIBPNG_GRAY) >> 15).astype(np.uint8)
     else:
-        gray = np.asarray(image.convert("L"))
+        gray = np.asarray(_converted(image, "L"))
     return gray[:, :, None]
 
 
@@ -89,9 +89,21 @@ def _native(image: Any) -> Pixels:
     return _blue_first(image, "RGBA" if alpha else "RGB")
 
 
+def _converted(image: Any, mode: str) -> Any:
+    """As Pillow does it, but of a JPEG's four inks as OpenCV does.
+
+    There cyan, magenta, yellow and black stand inverted, as Adobe stores them, with or without
+    its mark: red = k − ⌊(255 − c) k / 256⌋, and so green of m and blue of y.
+    """
+    if image.mode == "CMYK" and image.format == "JPEG":
+        stored = 255 - np.asarray(image).astype(np.int32)  # Pillow has inverted them
+        inks, black = stored[:, :, :3], stored[:, :, 3:]
+        image = pillow().fromarray((black - ((255 - inks) * black >> 8)).astype(np.uint8))
+    return image if image.mode == mode else image.convert(mode)
+
+
 def _blue_first(image: Any, mode: str) -> Pixels:
-    if image.mode != mode:
-        image = image.convert(mode)
+    image = _converted(image, mode)
     # A plane after the other, as a net takes them: it reads them in order.
     planes = np.empty((len(mode), image.height, image.width), np.uint8)
     for plane, band in zip(planes, "BGRA", strict=False):

@@ -1,4 +1,5 @@
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,6 +118,17 @@ def test_read_image(tmp_path):
 
 
 # -- resizing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["adobe", "unmarked", "ycck", "ycck_subsampled"])
+def test_inks_of_a_jpeg_as_opencv(name):
+    """The .npz has four small CMYK JPEGs, and what OpenCV 5's imdecode made of them."""
+    with np.load(Path(__file__).with_name("cmyk_by_opencv.npz")) as recorded:
+        encoded = recorded[name].tobytes()
+        color, gray = (recorded[f"{name}_{what}"].astype(int) for what in ("color", "gray"))
+    for how in (Color.COLOR, Color.NATIVE):
+        assert np.abs(decode(encoded, how) - color).max() <= 1
+    assert np.abs(decode(encoded, Color.GRAY)[:, :, 0] - gray).max() <= 1
 
 
 def bilinear(image, height, width):
