@@ -217,15 +217,18 @@ def test_time_test_and_device_query(folder):
         *("test", "-model", "net.prototxt", "-weights", weights, "-gpu", "0", "-iterations", "2"),
     )
     assert "Use GPU with device ID 0" in log and "Loss: " in log
-    lines = pcd(folder, "device_query", "-gpu", "all")
-    assert lines.count("Device id:") == 2
-    assert "Name:                          emulated on the CPU" in lines
+    for args in (["-gpu", "all"], []):
+        lines = pcd(folder, "device_query", *args)
+        assert lines.count("Device id:") == 2
+        assert "Name:                          emulated on the CPU" in lines
 
 
 def test_a_machine_without_a_gpu_says_so_and_fails_unless_auto_is_asked_for(folder):
     for args in (["-gpu", "0"], ["-gpu", "all"], []):
         log = pcd(folder, "train", "-solver", "solver.prototxt", *args, code=1, emulate=False)
         assert "a GPU was asked for" in log and "Traceback" not in log
+    assert "No GPU can be used here: " in pcd(folder, "device_query", emulate=False)
+    assert "a GPU was asked for" in pcd(folder, "device_query", "-gpu", "0", code=1, emulate=False)
     log = pcd(folder, "train", "-solver", "solver.prototxt", "--engine", "auto", emulate=False)
     assert "Computing on the CPU instead" in log and "Optimization Done." in log
 
