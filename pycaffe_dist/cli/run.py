@@ -7,6 +7,7 @@ import sys
 from types import ModuleType, TracebackType
 
 import pycaffe_dist
+from pycaffe_dist import python2
 from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.cli import INTERRUPTED
 
@@ -40,10 +41,9 @@ def main(argv: list[str]) -> int:
     except SystemExit:
         raise
     except BaseException as e:
+        python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
-        if isinstance(e, SyntaxError) and inside is None:
-            print("pcd run: if this is Python 2, bring it to Python 3 first", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0
 

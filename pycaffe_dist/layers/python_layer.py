@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycaffe_dist import python_base
+from pycaffe_dist import python2, python_base
 from pycaffe_dist.blob import Blob, Flags, Views
 from pycaffe_dist.blob_vec import BlobVec
 from pycaffe_dist.errors import NetError
@@ -18,7 +18,8 @@ class PythonLayer(Layer):
     """Calls the methods of an object of the class ``layer`` from ``module``.
 
     The class derives from caffe.Layer.  The object, ``user_layer``, gets blobs with host arrays.
-    Its exceptions come through as they are, and what this layer lacks is looked up there.
+    Its exceptions come through as they are, with a hint where a word is Python 2's; what this
+    layer lacks is looked up there.
     """
 
     bottoms = (0, None)
@@ -27,25 +28,30 @@ class PythonLayer(Layer):
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)
         self.check(context.python, "is not run here: --allow-python lets its module be imported")
-        self.user_layer = self._user_class()(self.layer_param)
+        with python2.hints():
+            self.user_layer = self._user_class()(self.layer_param)
         self.user_layer.blobs = BlobVec(self.dtype)
         text = param.python_param.param_str
         self.user_layer.param_str = self.user_layer.param_str_ = text
         self.user_layer.phase = int(self.phase)
 
     def setup(self, bottom: Views, top: Views) -> None:
-        self.user_layer.setup(_blobs(bottom), _blobs(top))
+        with python2.hints():
+            self.user_layer.setup(_blobs(bottom), _blobs(top))
         for blob in self.user_layer.blobs:
             self.adopt(blob)
 
     def reshape(self, bottom: Views, top: Views) -> None:
-        self.user_layer.reshape(_blobs(bottom), _blobs(top))
+        with python2.hints():
+            self.user_layer.reshape(_blobs(bottom), _blobs(top))
 
     def forward(self, bottom: Views, top: Views) -> None:
-        self.user_layer.forward(_blobs(bottom), _blobs(top))
+        with python2.hints():
+            self.user_layer.forward(_blobs(bottom), _blobs(top))
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        self.user_layer.backward(_blobs(top), list(propagate_down), _blobs(bottom))
+        with python2.hints():
+            self.user_layer.backward(_blobs(top), list(propagate_down), _blobs(bottom))
 
     def __getattr__(self, name: str) -> Any:
         if name == "user_layer":

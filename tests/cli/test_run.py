@@ -131,6 +131,13 @@ def test_python_2(run):
     assert "Traceback" not in result.stderr
 
 
+def test_words_of_python_2(run):
+    result = run("for i in xrange(3):\n    pass")
+    assert result.returncode == 1
+    assert result.stderr.endswith("bring the file to Python 3 first.\n")
+    assert "'xrange' is of Python 2; Python 3 has range." in result.stderr
+
+
 def test_scripts_that_cannot_be_opened(tmp_path, capsys):
     for path in (tmp_path, tmp_path / "missing.py"):
         assert main([str(path)]) == 2

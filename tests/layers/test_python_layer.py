@@ -1,5 +1,6 @@
 import sys
 import textwrap
+import traceback
 
 import numpy as np
 import pytest
@@ -31,6 +32,11 @@ USER = """
     class Broken(caffe.Layer):
         def setup(self, bottom, top):
             raise RuntimeError("user's own")
+
+    class OfPython2(caffe.Layer):
+        def setup(self, bottom, top):
+            for i in xrange(3):
+                pass
 
     class Learns(caffe.Layer):
         def setup(self, bottom, top):
@@ -161,6 +167,12 @@ def test_exceptions_of_the_user_come_through():
     with pytest.raises(RuntimeError, match="user's own") as caught:
         build(python("p", "data", "p", '"Broken"'))
     assert type(caught.value) is RuntimeError
+
+
+def test_a_word_of_python_2_gets_a_hint():
+    with pytest.raises(NameError, match="xrange") as caught:
+        build(python("p", "data", "p", '"OfPython2"'))
+    assert "Python 3 has range" in "".join(traceback.format_exception(caught.value))
 
 
 def test_missing_methods():
