@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ADVICE = "bring the file to Python 3 first"
+ADVICE = "bring it to Python 3 first"
 NAMES = {
     "xrange": "range",
     "unicode": "str",
@@ -87,4 +87,4 @@ def hint(e: BaseException) -> str | None:
         name, known = (of_module[1], ATTRIBUTES) if of_module else (e.name, MODULES)
     if name not in known:
         return None
-    return f"{name!r} is of Python 2; Python 3 has {known[name]}. If all of it is, {ADVICE}."
+    return f"{name!r} is of Python 2; Python 3 has {known[name]}. If the whole file is, {ADVICE}."

@@ -134,7 +134,7 @@ def test_python_2(run):
 def test_words_of_python_2(run):
     result = run("for i in xrange(3):\n    pass")
     assert result.returncode == 1
-    assert result.stderr.endswith("bring the file to Python 3 first.\n")
+    assert result.stderr.endswith("bring it to Python 3 first.\n")
     assert "'xrange' is of Python 2; Python 3 has range." in result.stderr
 
 

@@ -43,11 +43,11 @@ def shown(script):
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_the_word_of_python_3_is_told_once(script):
     told = shown(script)
-    assert told.count(f"is of Python 2; Python 3 has {SCRIPTS[script]}. If all of it is, ") == 1
+    assert told.count(f"is of Python 2; Python 3 has {SCRIPTS[script]}. If the whole file is, ") == 1
 
 
 def test_syntax():
-    assert "If this is Python 2, bring the file to Python 3 first." in shown("print 'hello'")
+    assert "If this is Python 2, bring it to Python 3 first." in shown("print 'hello'")
 
 
 @pytest.mark.parametrize("script", ["rnage(3)", "{}.itemz()", "import nothing_here", "1 / 0"])
