@@ -21,7 +21,7 @@ RUN := runs/digits
 train: setup  ## LeNet on the embedded handwritten digits
 	$(PY) data/digits/create_digits.py
 	$(PY) -m pycaffe_dist train -solver models/digits/solver.prototxt --run-dir $(RUN)
-	$(PY) -m pycaffe_dist plot $(RUN)/train.log -o $(RUN)/training.png
+	$(PY) -m pycaffe_dist plot $(RUN) -o $(RUN)/training.png
 	@echo "Weights: $$(ls -t $(RUN)/*.caffemodel | head -1)   Chart: $(RUN)/training.png"
 
 test: setup

@@ -1,13 +1,12 @@
-"""Charts of one or more trainings: as a picture, or in the characters of a terminal."""
+"""Charts of one or more trainings: their curves, and a picture of them."""
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ class Curve:
         group: "loss", "accuracy", or "" for what is drawn only when it is asked for.
         unit: what its axis is called.
         right: whether that is the right axis.
+        noisy: the values as they were, where ``y`` are their means.
     """
 
     label: str
@@ -44,9 +44,30 @@ class Curve:
     x: list[float]
     y: list[float]
     right: bool = False
+    noisy: list[float] | None = None
 
 
 # -- reading ---------------------------------------------------------------------------------------
+
+
+def log_of(path: str) -> str:
+    """The log, or else the metrics file, in the folder of a run; a file is what it is.
+
+    Raises:
+        FileError: the folder has none, or several.
+    """
+    if not Path(path).is_dir():
+        return path
+    for pattern in ("train.log", "*.log", "*metrics.jsonl"):
+        found = sorted(map(str, Path(path).glob(pattern)))
+        if len(found) > 1:
+            raise FileError(f"{path}: has several logs, name one: {', '.join(found)}")
+        if found:
+            return found[0]
+    raise FileError(
+        f"{path}: is a folder without train.log, another .log or metrics.jsonl; "
+        "`pcd train --run-dir` writes them"
+    )
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -147,14 +168,26 @@ def _curve(
 
 
 def charted(
-    paths: Sequence[str], words: Sequence[str] = GROUPS, x: str = "iterations"
+    paths: Sequence[str],
+    words: Sequence[str] = GROUPS,
+    x: str = "iterations",
+    smooth: int | None = None,
+    log_y: bool = False,
 ) -> dict[str, list[Curve]]:
-    """For each file, under a short name, the curves to draw.
+    """For each log or folder of a run, under a short name, the curves to draw.
+
+    Args:
+        paths: logs, metrics files, or folders that have one.
+        words: see :func:`select`.
+        x: "iterations" or "seconds".
+        smooth: of how many points the training curves show the mean; without it, of few if they
+            are many.
+        log_y: whether the left axis is logarithmic, and values up to 0 are left out.
 
     Raises:
-        PlotError: a word selects nothing in any of them.
+        PlotError: a word selects nothing in any of them, or nothing is left.
     """
-    runs = [read_run(path) for path in paths]
+    runs = [read_run(log_of(path)) for path in paths]
     known = sorted({c.word for run in runs for c in curves(run, x) if c.word} | set(GROUPS))
     for word in words:
         if word not in known:
@@ -167,7 +200,31 @@ def charted(
     if not any(found.values()):
         raise PlotError(f"{', '.join(paths)}: no finite number of {' or '.join(words)} to draw")
     _choose_axes([curve for chosen in found.values() for curve in chosen])
+    if log_y:
+        found = {name: list(_positive(chosen)) for name, chosen in found.items()}
+        if not any(not curve.right for chosen in found.values() for curve in chosen):
+            raise PlotError("a logarithmic axis needs numbers above 0, and there are none")
+    for chosen in found.values():
+        for curve in chosen:
+            _smooth(curve, smooth)
     return found
+
+
+def _positive(found: Sequence[Curve]) -> Iterator[Curve]:
+    """Curves of the left axis without what has no logarithm."""
+    for curve in found:
+        points = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if curve.right or y > 0]
+        if points:
+            xs, ys = map(list, zip(*points, strict=True))
+            yield replace(curve, x=xs, y=ys)
+
+
+def _smooth(curve: Curve, points: int | None) -> None:
+    """Tests are means already; a learning rate has no noise."""
+    count = len(curve.y)
+    reach = points // 2 if points is not None else count // MANY if count > MANY else 0
+    if reach and count > 1 and curve.label.startswith("train"):
+        curve.noisy, curve.y = curve.y, moving_mean(curve.y, reach)
 
 
 def _choose_axes(found: Sequence[Curve]) -> None:
@@ -180,7 +237,8 @@ def _choose_axes(found: Sequence[Curve]) -> None:
 
 def short_names(paths: Sequence[str]) -> list[str]:
     """File names without their endings, with as much of the folders as tells them apart."""
-    parts = [Path(path).absolute().with_suffix("").parts for path in paths]
+    whole = [Path(path).resolve() for path in paths]
+    parts = [(path if path.is_dir() else path.with_suffix("")).parts for path in whole]
     for count in range(1, max(map(len, parts)) + 1):
         names = ["/".join(p[-count:]) for p in parts]
         if len(set(names)) == len(names):
@@ -194,10 +252,12 @@ def short_names(paths: Sequence[str]) -> list[str]:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
 STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 PALE, GREY = "#e4e4e4", "#666666"
-MANY = 200  # points; with more, noise hides the curve
+MANY = 50  # points; with more, noise hides the curve
 
 
-def draw(runs: dict[str, list[Curve]], path: str, x: str = "iterations") -> None:
+def draw(
+    runs: dict[str, list[Curve]], path: str, x: str = "iterations", log_y: bool = False
+) -> None:
     """Draw a chart into ``path``; its ending says as what: .png, .pdf, .svg.
 
     A single run has a colour for each curve; of several, each has its colour and curves differ in
@@ -228,6 +288,8 @@ def draw(runs: dict[str, list[Curve]], path: str, x: str = "iterations") -> None
             c = labels.index(curve.label)
             look = _look(curve.label, r, c) if several else _look(curve.label, c, 0)
             _line(right if curve.right else left, curve, look)
+    if log_y:
+        left.set_yscale("log")
     _dress(left, to_left)
     if to_right:
         _dress(right, to_right)
@@ -261,14 +323,16 @@ def _look(label: str, colour: int, style: int) -> dict[str, Any]:
 
 
 def _line(axes: Any, curve: Curve, look: dict[str, Any]) -> None:
-    """A curve; of many points, a pale one behind its moving mean, unless it is no noise."""
-    y = curve.y
-    if len(y) == 1:
+    """A curve; where it is a mean, what it is the mean of, pale behind it.
+
+    Values at the end of an axis, an accuracy of 1 for one, are drawn whole.
+    """
+    if len(curve.y) == 1:
         look = look | {"marker": "o"}
-    if len(y) > MANY and curve.unit != RATE:
-        axes.plot(curve.x, y, color=look["color"], linewidth=0.8, alpha=0.25)
-        y, look = moving_mean(y, len(y) // 100), look | {"marker": ""}
-    axes.plot(curve.x, y, **look)
+    if curve.noisy:
+        pale = {"color": look["color"], "linewidth": 0.8, "alpha": 0.25}
+        axes.plot(curve.x, curve.noisy, clip_on=False, **pale)
+    axes.plot(curve.x, curve.y, clip_on=False, **look)
 
 
 def moving_mean(values: Sequence[float], reach: int) -> list[float]:
@@ -289,7 +353,9 @@ def _dress(axes: Any, found: Sequence[Curve]) -> None:
     units = list(dict.fromkeys(c.unit for c in found))
     axes.set_ylabel(", ".join(units) if len(units) <= 3 else "outputs")
     low, high = min(min(c.y) for c in found), max(max(c.y) for c in found)
-    if units == [LOSS] and low >= 0:
+    if axes.get_yscale() == "log":
+        pass  # as far as the values go
+    elif units == [LOSS] and low >= 0:
         axes.set_ylim(bottom=0)
     elif low >= 0 and 0.5 < high <= 1:  # what can at most be 1 is seen best against it
         axes.set_ylim(top=1)
@@ -299,104 +365,3 @@ def _dress(axes: Any, found: Sequence[Curve]) -> None:
     for spine in axes.spines.values():
         spine.set_color(GREY)
     axes.tick_params(length=3, color=GREY)
-
-
-# -- characters ------------------------------------------------------------------------------------
-
-MARKS = ".o*x+#%@"
-
-
-def chart(
-    runs: dict[str, list[Curve]], width: int = 80, height: int = 24, x: str = "iterations"
-) -> list[str]:
-    """Lines of plain characters, at most ``width`` by ``height``, with the same two axes."""
-    drawn = [(name, curve) for name, found in runs.items() for curve in found]
-    drawn.sort(key=lambda pair: pair[1].right)
-    marks = [MARKS[i % len(MARKS)] for i in range(len(drawn))]
-    entries = [
-        f"{mark} {name + ': ' if len(runs) > 1 else ''}{c.label}{' (right)' if c.right else ''}"
-        for mark, (name, c) in zip(marks, drawn, strict=True)
-    ]
-    legend = _fill(entries, width)
-    rows = max(height - len(legend) - 2, 4)
-    to_left, to_right = by_axis(runs)
-    up = {False: _range(to_left), True: _range(to_right)}
-    left = _ticks(up[False], rows)
-    right = _ticks(up[True], rows) if to_right else [""] * rows
-    margin = max(map(len, left))
-    columns = max(width - margin - max(map(len, right)) - 4, 10)
-
-    first, last = min(c.x[0] for _, c in drawn), max(c.x[-1] for _, c in drawn)
-    grid = [[" "] * columns for _ in range(rows)]
-    for mark, (_, curve) in zip(marks, drawn, strict=True):
-        _trace(grid, mark, curve, (first, last), up[curve.right])
-    body = [
-        f"{label:>{margin}} |{''.join(line)}| {other}".rstrip()
-        for label, line, other in zip(left, grid, right, strict=True)
-    ]
-    ends = f"{first:.6g}", f"{last:.6g} {x}"
-    below = ends[0] + ends[1].rjust(columns - len(ends[0]))
-    return [*legend, *body, f"{'':{margin}} +{'-' * columns}+", f"{'':{margin}}  {below}"]
-
-
-def _fill(entries: Sequence[str], width: int) -> list[str]:
-    """Entries in as few lines as they need."""
-    lines = [entries[0]]
-    for entry in entries[1:]:
-        if len(lines[-1]) + 3 + len(entry) <= width:
-            lines[-1] += "   " + entry
-        else:
-            lines.append(entry)
-    return [line[:width] for line in lines]
-
-
-def _range(found: Sequence[Curve]) -> tuple[float, float]:
-    low = min((min(c.y) for c in found), default=0.0)
-    high = max((max(c.y) for c in found), default=1.0)
-    space = 0.0 if low < high else abs(low) / 10 or 0.5
-    return low - space, high + space
-
-
-def _ticks(limits: tuple[float, float], rows: int) -> list[str]:
-    """What stands beside each row, from the top down: a number at about every fourth."""
-    low, high = limits
-    count = max((rows - 1) // 4, 1)
-    numbered = {round(i * (rows - 1) / count) for i in range(count + 1)}
-    step = (high - low) / (rows - 1)
-    return [f"{high - step * row:.4g}" if row in numbered else "" for row in range(rows)]
-
-
-def _trace(
-    grid: list[list[str]],
-    mark: str,
-    curve: Curve,
-    across: tuple[float, float],
-    up: tuple[float, float],
-) -> None:
-    """Put ``mark`` wherever the curve passes, upright stretches included."""
-    rows, columns = len(grid), len(grid[0])
-    scale = (across[1] - across[0]) or 1.0
-    at = [(value - across[0]) / scale * (columns - 1) for value in curve.x]
-    before = None
-    for column in range(math.ceil(at[0] - 0.5), math.floor(at[-1] + 0.5) + 1):
-        value = _between(at, curve.y, column)
-        row = round((up[1] - value) / (up[1] - up[0]) * (rows - 1))
-        for passed in _steps(before, row):
-            grid[passed][column] = mark
-        before = row
-
-
-def _between(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    """The value at ``x`` on the straight line between its neighbours."""
-    i = min(max(bisect.bisect_right(xs, x), 1), len(xs) - 1)
-    if i == 0 or xs[i] == xs[i - 1]:
-        return ys[i]
-    part = min(max((x - xs[i - 1]) / (xs[i] - xs[i - 1]), 0.0), 1.0)
-    return ys[i - 1] + part * (ys[i] - ys[i - 1])
-
-
-def _steps(before: int | None, row: int) -> range:
-    """The rows from the one after ``before`` to ``row``."""
-    if before is None or before == row:
-        return range(row, row + 1)
-    return range(before + 1, row + 1) if row > before else range(row, before)

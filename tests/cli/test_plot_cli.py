@@ -31,6 +31,20 @@ def test_a_picture_of_two_where_we_want_it(tmp_path, log):
     assert (tmp_path / "both.png").read_bytes().startswith(PNG)
 
 
+def test_the_folder_of_a_run(tmp_path, log, capsys):
+    (tmp_path / "runs" / "one").mkdir(parents=True)
+    (tmp_path / log).rename(tmp_path / "runs" / "one" / log)
+    assert main(["runs/one", "--log-y", "--smooth", "3"]) == 0
+    assert capsys.readouterr().out == "Wrote one.png\n"
+    assert (tmp_path / "one.png").read_bytes().startswith(PNG)
+
+
+def test_means_of_no_points(log, capsys):
+    with pytest.raises(SystemExit):
+        main([log, "--smooth", "0"])
+    assert "--smooth: give a number of points from 1 up, not 0" in capsys.readouterr().err
+
+
 def test_the_terminal(tmp_path, log, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("LINES", "15")

@@ -43,7 +43,9 @@ def shown(script):
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_the_word_of_python_3_is_told_once(script):
     told = shown(script)
-    assert told.count(f"is of Python 2; Python 3 has {SCRIPTS[script]}. If the whole file is, ") == 1
+    assert (
+        told.count(f"is of Python 2; Python 3 has {SCRIPTS[script]}. If the whole file is, ") == 1
+    )
 
 
 def test_syntax():

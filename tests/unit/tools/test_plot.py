@@ -11,16 +11,17 @@ from pycaffe_dist.tools.parse_log import Row, Run
 from pycaffe_dist.tools.plot import (
     Curve,
     PlotError,
-    chart,
     charted,
     draw,
     lasting,
+    log_of,
     moving_mean,
     read_run,
     run_of_metrics,
     select,
     short_names,
 )
+from pycaffe_dist.tools.terminal_chart import chart
 
 LOG = """\
 I1116 00:00:00.000000 1 solver.cpp:289] Solving LeNet
@@ -111,10 +112,24 @@ def test_nothing_to_draw(tmp_path):
         charted([str(path)])
 
 
-def test_names_of_runs():
+def test_names_of_runs(tmp_path):
+    (tmp_path / "run.1").mkdir()
     assert short_names(["x/a.log", "y/b.jsonl"]) == ["a", "b"]
     assert short_names(["x/metrics.jsonl", "y/metrics.jsonl"]) == ["x/metrics", "y/metrics"]
+    assert short_names([str(tmp_path / "run.1"), "b.log"]) == ["run.1", "b"]
     assert short_names(["a.log", "a.log"]) == ["a.log (1)", "a.log (2)"]
+
+
+def test_the_log_of_a_folder(tmp_path):
+    assert log_of("some.log") == "some.log"
+    with pytest.raises(FileError, match=r"is a folder without train\.log"):
+        log_of(str(tmp_path))
+    for name in ("metrics.jsonl", "caffe.INFO.log", "train.log"):  # the last is the first choice
+        (tmp_path / name).write_text(LOG)
+        assert log_of(str(tmp_path)) == str(tmp_path / name)
+    (tmp_path / "train.log").rename(tmp_path / "other.log")
+    with pytest.raises(FileError, match=r"several logs, name one: .*caffe\.INFO\.log, .*other"):
+        log_of(str(tmp_path))
 
 
 # -- metrics files ---------------------------------------------------------------------------------
@@ -191,12 +206,72 @@ def test_runs_have_a_colour_each(tmp_path, log):
     assert GREEN not in colours(path)
 
 
-def test_many_points_have_a_trend(tmp_path):
-    noisy = Curve("train loss", "", "loss", "loss", [*range(500)], [1.0, 2.0] * 250)
-    path = tmp_path / "out.png"
-    draw({"run": [noisy]}, str(path))
-    pale = (191, 220, 236)  # a quarter of the blue on white
-    assert any(max(abs(a - b) for a, b in zip(c, pale, strict=True)) < 3 for c in colours(path))
+def noisy_log(path, points):
+    """A loss of 1, 3, 1, 3, ... and one that is 0; the accuracy reaches 1."""
+    lines = ["I1116 00:00:00.0 1 solver.cpp:289] Solving LeNet"]
+    for i in range(points):
+        lines.append(f"I1116 00:00:01.0 1 a.cpp:1] Iteration {i}, loss = {1 + 2 * (i % 2)}")
+    lines += [
+        f"I1116 00:00:02.0 1 a.cpp:1] Iteration {points}, loss = 0",
+        f"I1116 00:00:02.0 1 solver.cpp:347] Iteration {points}, Testing net (#0)",
+        "I1116 00:00:02.0 1 solver.cpp:414]     Test net output #0: accuracy = 1",
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("points", "smooth", "second"),
+    [(98, None, 5 / 3), (99, None, 2), (20, None, 3), (99, 1, 3), (20, 5, 2.0), (20, 3, 5 / 3)],
+)
+def test_noise_is_smoothed(tmp_path, points, smooth, second):
+    loss, accuracy = charted([noisy_log(tmp_path / "a.log", points)], smooth=smooth)["a"]
+    assert loss.y[1] == pytest.approx(second)
+    assert (loss.noisy is None) == (second == 3)
+    assert loss.noisy is None or loss.noisy[1] == 3
+    assert accuracy.y == [1] and accuracy.noisy is None
+
+
+def figure_of(monkeypatch):
+    """The figures that are drawn from here on."""
+    from matplotlib import figure
+
+    made = []
+    real = figure.Figure
+    monkeypatch.setattr(figure, "Figure", lambda **k: made.append(real(**k)) or made[-1])
+    return made
+
+
+def test_a_mean_has_its_values_pale_behind_it(tmp_path, monkeypatch):
+    figures = figure_of(monkeypatch)
+    log = noisy_log(tmp_path / "a.log", 9)
+    for smooth in (3, 1):
+        draw(charted([log], ["loss"], smooth=smooth), str(tmp_path / "out.png"))
+    smoothed, plain = (
+        [line for line in figure.axes[0].lines if len(line.get_ydata())] for figure in figures
+    )
+    assert [line.get_alpha() for line in smoothed] == [0.25, None]
+    assert list(smoothed[0].get_ydata()) == list(plain[0].get_ydata())
+    assert len(plain) == 1
+
+
+def test_an_accuracy_of_1_is_drawn_whole(tmp_path, monkeypatch):
+    figures = figure_of(monkeypatch)
+    draw(charted([noisy_log(tmp_path / "a.log", 9)]), str(tmp_path / "out.png"))
+    right = figures[0].axes[1]
+    assert right.get_ylim()[1] == 1  # and not cut there
+    assert not any(line.get_clip_on() for line in right.lines)
+
+
+def test_a_logarithmic_axis(tmp_path, monkeypatch):
+    figures = figure_of(monkeypatch)
+    runs = charted([noisy_log(tmp_path / "a.log", 9)], log_y=True)
+    assert runs["a"][0].y == [1, 3, 1, 3, 1, 3, 1, 3, 1]  # 0 has no logarithm
+    draw(runs, str(tmp_path / "out.png"), log_y=True)
+    assert [axes.get_yscale() for axes in figures[0].axes] == ["log", "linear"]
+    (tmp_path / "zero.log").write_text("I1116 00:00:03.0 1 a.cpp:1] Iteration 0, loss = 0\n")
+    with pytest.raises(PlotError, match="needs numbers above 0"):
+        charted([str(tmp_path / "zero.log")], log_y=True)
 
 
 def test_moving_mean():
@@ -243,6 +318,13 @@ def test_a_chart_in_characters():
         "  +------------------------------------+",
         "   0                     100 iterations",
     ]
+
+
+def test_a_logarithmic_chart_in_characters():
+    runs = {"run": [Curve("train loss", "", "loss", "loss", [0, 100], [100, 0.01])]}
+    body = [line.split("|") for line in chart(runs, 40, 12, log_y=True) if "|" in line]
+    assert [label.strip() for label, _, _ in body if label.strip()] == ["100", "1", "0.01"]
+    assert body[len(body) // 2][1].strip(" ") == "...."  # a straight line through the middle
 
 
 @pytest.mark.parametrize("width", [20, 37, 80, 200])
