@@ -43,6 +43,7 @@ VERBS = (
     "upgrade_net_proto_text",
     "upgrade_net_proto_binary",
     "upgrade_solver_proto_text",
+    "shims",
 )
 WRONG_USE = 2  # what argparse ends with, too
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
