@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.channels import other_images
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.net import Net
@@ -94,6 +95,7 @@ def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | N
             raise NetError(
                 f'layer "{layer.name}", parameter {i}: the shape is {blob.shape} in the net and '
                 f"{values.shape} in the file. To train it from scratch, rename the layer."
+                + other_images(net, layer, blob.shape, values.shape)
             )
     return stored
 
@@ -114,7 +116,9 @@ def share_weights(net: Net, other: Net) -> None:
         shapes = [b.shape for b in layer.blobs], [b.shape for b in theirs.blobs]
         if shapes[0] != shapes[1]:
             raise NetError(
-                f'layer "{name}": parameters of shapes {shapes[0]} and {shapes[1]} cannot be shared'
+                f'layer "{name}": parameters of shapes {shapes[0]} and {shapes[1]} cannot be '
+                "shared."
+                + "".join(other_images(net, layer, a, b) for a, b in zip(*shapes, strict=False))
             )
         for mine, other_blob in zip(layer.blobs, theirs.blobs, strict=True):
             mine.share_data(other_blob)

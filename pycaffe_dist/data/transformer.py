@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from pycaffe_dist.channels import in_words
 from pycaffe_dist.data.draws import RAW_MAX
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.errors import FileError, NetError
@@ -74,9 +75,14 @@ class Transformer:
         """Raise a NetError unless an image of ``shape`` gives one of the shape ``out``."""
         found = output_shape(self.param, shape)
         if found != out:
+            remedy = "make them all the same size, or give a crop_size"
+            if found[0] != out[0]:
+                remedy = (
+                    f"it has {in_words(found[0])}, the batch {in_words(out[0])}: make the database "
+                    "of one kind, or for encoded images give force_color or force_gray"
+                )
             raise NetError(
-                f"an image of the shape {shape} gives {found}, the batch takes {out}; "
-                "make them all the same size, or give a crop_size"
+                f"an image of the shape {shape} gives {found}, the batch takes {out}; {remedy}"
             )
         self._check_mean(shape)
 
@@ -140,12 +146,17 @@ class Transformer:
             return
         if self.param.HasField("mean_file"):
             if self.mean.shape != shape:
+                channels = len(self.mean), shape[0]
+                kinds = "its images have {}, these {}; ".format(*map(in_words, channels))
                 raise NetError(
                     f"the mean of {self.param.mean_file} has the shape {self.mean.shape}, "
-                    f"an image {shape} (before cropping)"
+                    f"an image {shape} (before cropping): {kinds if len({*channels}) > 1 else ''}"
+                    "`pcd compute_image_mean` makes the mean of a database"
                 )
         elif len(self.mean) not in (1, shape[0]):
-            raise NetError(f"{len(self.mean)} mean_value for {shape[0]} channels; give 1 or all")
+            raise NetError(
+                f"{len(self.mean)} mean_value for {in_words(shape[0])}; give 1 or one for each"
+            )
 
 
 def mirror(image: Array) -> Array:

@@ -105,7 +105,7 @@ def test_read_mean(tmp_path):
 def test_refuses(tmp_path):
     with pytest.raises(NetError, match="both a mean_file and a mean_value"):
         transformer(mean_file="x", mean_value=[1])
-    with pytest.raises(NetError, match="2 mean_value for 3 channels; give 1 or all"):
+    with pytest.raises(NetError, match=r"2 mean_value for 3 channels .colour.; give 1 or one"):
         apply(transformer(mean_value=[1, 2]))
     with pytest.raises(NetError, match="5 × 6 is smaller than crop_size 6"):
         apply(transformer(crop_size=6))
@@ -114,6 +114,12 @@ def test_refuses(tmp_path):
     write_binaryproto(tmp_path / "mean", np.zeros((1, 3, 5, 5), np.float32))
     with pytest.raises(NetError, match=r"mean has the shape \(3, 5, 5\), an image \(3, 5, 6\)"):
         apply(transformer(mean_file=str(tmp_path / "mean"), crop_size=5))
+    says = r"mean has .*: its images have 3 channels \(colour\), these 1 channel \(grey\); `pcd"
+    with pytest.raises(NetError, match=says):
+        transformer(mean_file=str(tmp_path / "mean")).check((1, 5, 5), (1, 5, 5))
+    says = r"it has 1 channel \(grey\), the batch 3 channels \(colour\): .* force_color"
+    with pytest.raises(NetError, match=says):
+        transformer().check((1, 5, 5), (3, 5, 5))
 
 
 def test_encoded_color():
