@@ -52,7 +52,7 @@ def test_syntax():
     assert "If this is Python 2, bring it to Python 3 first." in shown("print 'hello'")
 
 
-@pytest.mark.parametrize("script", ["rnage(3)", "{}.itemz()", "import nothing_here", "1 / 0"])
+@pytest.mark.parametrize("script", ["no_word(3)", "{}.itemz()", "import nothing_here", "1 / 0"])
 def test_other_errors_are_left_alone(script):
     assert "Python 2" not in shown(script)
 
