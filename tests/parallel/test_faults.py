@@ -10,9 +10,8 @@ import pytest
 
 pytest.importorskip("mpi4py")
 
-from runs import ENDLESS, ENV, TRAIN, Run, processes, states, wait_for, write
-
 from pycaffe_dist.testing.faults import happened, planted
+from runs import ENDLESS, ENV, TRAIN, Run, processes, states, wait_for, write
 
 GONE_SECONDS = 15
 DENSE = ["--comm", "dense"]  # a measured plan may differ in rounding

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import Case, build, plan_for, small_cases
-from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, wait_for, write
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.base import NUMPY, Engine
@@ -27,6 +26,7 @@ from pycaffe_dist.testing.cupy_standin import runtime
 from pycaffe_dist.testing.cupy_standin.cuda import nccl
 from pycaffe_dist.testing.gpu import emulated
 from pycaffe_dist.testing.ranks import run_ranks
+from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, wait_for, write
 
 
 @pytest.fixture(autouse=True)

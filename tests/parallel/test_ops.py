@@ -13,10 +13,9 @@ import pytest
 
 pytest.importorskip("mpi4py")
 
-from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, states, train, wait_for, write
-
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
 from pycaffe_dist.proto.weights import read_weights
+from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, states, train, wait_for, write
 
 
 def test_ranks_train_and_rank_0_speaks_for_all(folder):
