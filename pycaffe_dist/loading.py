@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pycaffe_dist import caffe_log as log
@@ -16,6 +17,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.weights import LayerWeights, Weights, read_weights, write_weights
 
 Path_ = str | os.PathLike[str]
+MOST_NAMES = 10  # of layers, in a message
 
 
 @dataclass
@@ -24,7 +26,7 @@ class CopyReport:
 
     copied: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # in the file, not in the net
-    missing: list[str] = field(default_factory=list)  # with parameters in the net, not in the file
+    missing: list[str] = field(default_factory=list)  # with parameters that got no values
 
     def __str__(self) -> str:
         text = f"{len(self.copied)} layers copied"
@@ -35,17 +37,52 @@ class CopyReport:
         return text
 
 
-def load_weights(net: Net, path: Path_) -> CopyReport:
-    """Copy the weights of a .caffemodel, binary or HDF5, into the layers of the same names.
+def load_weights(net: Net, *paths: Path_) -> CopyReport:
+    """Copy the weights of .caffemodels, binary or HDF5, into the layers of the same names.
+
+    Layers of the file that the net has not are passed over, as in Caffe.  Layers of the net that no
+    file has keep their values and are named in a warning.
 
     Raises:
-        FileError: the file cannot be read.
-        NetError: a layer of the same name has other blobs; nothing has been copied then.
+        FileError: a file cannot be read.
+        NetError: a layer of the same name has other blobs, and nothing of that file has been
+            copied; or a file has none of the net's layers.
     """
+    reports = [copy_file(net, path) for path in paths]
+    return judge(net, paths, reports)
+
+
+def copy_file(net: Net, path: Path_) -> CopyReport:
+    """Copy the weights of one file, whatever its layers are; see :func:`load_weights`."""
     try:
         return copy_weights(net, read_weights(path))
     except NetError as e:
         raise NetError(f"{path}: {e}") from e
+
+
+def judge(net: Net, paths: Sequence[Path_], reports: Sequence[CopyReport]) -> CopyReport:
+    """What became of several files, one after the other; says it where a layer got nothing."""
+    for path, report in zip(paths, reports, strict=True):
+        if report.missing and not report.copied:
+            raise NetError(
+                f"{path}: has no weights for this net. Layers with parameters in the net: "
+                f"{_some(report.missing)}; layers in the file: {_some(report.ignored) or 'none'}. "
+                "Weights go to the layer of the same name: is this the file of another net?"
+            )
+    whole = CopyReport(
+        [name for report in reports for name in report.copied],
+        [name for report in reports for name in report.ignored],
+        [n for n in reports[0].missing if all(n in r.missing for r in reports)] if reports else [],
+    )
+    if whole.missing and not net.context.rank:
+        text = "%s: no weights for the layers %s: they keep the values they have"
+        log.warning("net.cpp", text, ", ".join(map(str, paths)), _some(whole.missing))
+    return whole
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def copy_weights(net: Net, weights: Weights) -> CopyReport:
@@ -72,10 +109,15 @@ def copy_weights(net: Net, weights: Weights) -> CopyReport:
                 blob.data.reshape(-1)[:] = values.data.reshape(-1)
                 if values.diff is not None:
                     blob.diff.reshape(-1)[:] = values.diff.reshape(-1)
-    for name, layer in by_name.items():
-        if layer.blobs and name not in report.copied:
-            report.missing.append(name)
+    report.missing = _without_values(net, by_name, [layer for layer, _, _ in pairs])
     return report
+
+
+def _without_values(net: Net, by_name: dict[str, Layer], loaded: list[Layer]) -> list[str]:
+    """The layers with a parameter that neither they nor a layer that shares it have got."""
+    ids = dict(zip(map(id, net.layers), net.params.ids, strict=True))
+    got = {param for layer in loaded for param in ids[id(layer)]}
+    return [name for name, layer in by_name.items() if not got.issuperset(ids[id(layer)])]
 
 
 def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:

@@ -102,8 +102,8 @@ class Solver:
             for _ in range(self.rule.histories)
             for p in self.net.params.learnable
         ]
-        for path in (p.strip() for entry in param.weights for p in entry.split(",")):
-            self.load_weights(path)
+        if param.weights:
+            self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
         log.info("solver.cpp:57", "Solver scaffolding done.")
 
     def _build(self, described: SolverNet) -> Net:
@@ -127,12 +127,15 @@ class Solver:
         for subscriber in self.subscribers:
             subscriber(event)
 
-    def load_weights(self, path: str) -> loading.CopyReport:
-        """Start from a weights file, in the training net and all test nets."""
-        log.info("solver.cpp:69", "Finetuning from %s", path)
-        for net in self.test_nets:
-            loading.load_weights(net, path)
-        return loading.load_weights(self.net, path)
+    def load_weights(self, *paths: str) -> loading.CopyReport:
+        """Start from weights files, in the training net and all test nets."""
+        reports = []
+        for path in paths:
+            log.info("solver.cpp:69", "Finetuning from %s", path)
+            for net in self.test_nets:
+                loading.copy_file(net, path)
+            reports.append(loading.copy_file(self.net, path))
+        return loading.judge(self.net, paths, reports)
 
     # -- training ----------------------------------------------------------------------------
 

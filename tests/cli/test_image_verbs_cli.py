@@ -251,3 +251,20 @@ def test_scripts_run_with_one_path_line(pcd, folder):
     assert out.startswith("pcd ")
     assert "Pooling" in out
     assert (folder / "my net.svg").exists()
+
+
+def test_weights_of_another_net_are_refused_and_missing_ones_told(pcd, folder):
+    layer = """layer {{ name: "{}" type: "InnerProduct" bottom: "{}" top: "{}"
+                inner_product_param {{ num_output: 2 }} }}\n"""
+    one = DEPLOY + layer.format("a", "pool", "a")
+    (folder / "deploy.prototxt").write_text(one)
+    save_weights(Net(read_net(folder / "deploy.prototxt")), folder / "net.caffemodel")
+    (folder / "deploy.prototxt").write_text(one.replace('"a"', '"b"'))
+    predict = ("predict", "pictures/a.png", *MODEL)
+    assert "net.caffemodel: has no weights for this net" in pcd(*predict, code=1)
+    (folder / "deploy.prototxt").write_text(one + layer.format("b", "a", "b"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pycaffe_dist", *predict], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert "net.caffemodel: no weights for the layers b:" in done.stderr

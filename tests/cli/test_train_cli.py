@@ -157,6 +157,9 @@ def test_fine_tuning_and_its_refusals(folder):
         code=1,
     )
     assert "not both" in both.stderr
+    (folder / "net.prototxt").write_text(NET.replace('name: "ip"', 'name: "other"'))
+    none = pcd(folder, "train", "-solver", "solver.prototxt", "-weights", model, code=1)
+    assert f"pcd train: {model}: has no weights for this net" in none.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import logging
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -246,6 +247,61 @@ def test_report(in_file, in_net, copied, ignored, missing):
     for (name, i), value in values(net).items():
         want = stored[name][i] if name in stored else before[name, i]
         np.testing.assert_array_equal(value, want)
+
+
+def saved(path, *layers):
+    save_weights(build(*layers), path)
+    return path
+
+
+@SAVERS
+def test_a_file_of_another_net_is_refused(tmp_path, save):
+    save(build("x", "y"), tmp_path / "w")
+    net = build("a", "b")
+    before = values(net)
+    with pytest.raises(NetError, match=r"w: has no weights for this net.* net: a, b; .* file: .*y"):
+        load_weights(net, tmp_path / "w")
+    assert_equal(values(net), before)
+
+
+def test_a_net_without_parameters_takes_any_file(tmp_path):
+    assert load_weights(build(), saved(tmp_path / "w", "x")).copied == []
+
+
+def test_layers_that_get_no_weights_are_named(tmp_path, caplog):
+    load_weights(build("a", "b", "c"), saved(tmp_path / "w", "a", "x"))
+    (warning,) = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert "w: no weights for the layers b, c:" in warning
+    caplog.clear()
+    load_weights(build("a"), tmp_path / "w")
+    assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_of_many_layers_without_weights_some_are_named(tmp_path, caplog):
+    load_weights(build("a", *(f"b{i}" for i in range(14))), saved(tmp_path / "w", "a"))
+    assert "b9 and 4 more:" in caplog.text
+
+
+def test_only_rank_0_warns(tmp_path, caplog):
+    net = build("a", "b")
+    net.context = replace(net.context, rank=1, ranks=2)
+    assert load_weights(net, saved(tmp_path / "w", "a")).missing == ["b"]
+    assert "no weights" not in caplog.text
+
+
+def test_what_one_file_lacks_another_may_have(tmp_path, caplog):
+    files = saved(tmp_path / "one", "a"), saved(tmp_path / "two", "b")
+    assert load_weights(build("a", "b"), *files).missing == []
+    assert "no weights" not in caplog.text
+    assert load_weights(build("a", "b", "c"), *files).missing == ["c"]
+    with pytest.raises(NetError, match="two: has no weights for this net"):
+        load_weights(build("a"), *files)
+
+
+def test_a_layer_that_shares_all_its_parameters_misses_none(tmp_path):
+    save_weights(build("a"), tmp_path / "w")
+    shared = build(f"a 2 {SHARING['all']}", f"b 2 {SHARING['all']}", f"c 2 {SHARING['first']}")
+    assert load_weights(shared, tmp_path / "w").missing == ["c"]
 
 
 def test_a_report_in_words():
