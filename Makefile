@@ -18,11 +18,13 @@ $(STAMP): pyproject.toml setup.py
 
 RUN := runs/digits
 
+# A folder holds one run: the second is runs/digits-2.
 train: setup  ## LeNet on the embedded handwritten digits
 	$(PY) data/digits/create_digits.py
-	$(PY) -m pycaffe_dist train -solver models/digits/solver.prototxt --run-dir $(RUN)
-	$(PY) -m pycaffe_dist plot $(RUN) -o $(RUN)/training.png
-	@echo "Weights: $$(ls -t $(RUN)/*.caffemodel | head -1)   Chart: $(RUN)/training.png"
+	run=$(RUN); n=1; while [ -e $$run ]; do n=$$((n + 1)); run=$(RUN)-$$n; done; \
+	$(PY) -m pycaffe_dist train -solver models/digits/solver.prototxt --run-dir $$run && \
+	$(PY) -m pycaffe_dist plot $$run -o $$run/training.png && \
+	echo "Weights: $$(ls -t $$run/*.caffemodel | head -1)   Chart: $$run/training.png"
 
 test: setup
 	$(PY) -m pytest

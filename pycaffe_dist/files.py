@@ -25,6 +25,21 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
         raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it, if they are not there.
+
+    Raises:
+        FileError: it cannot be made: a file is in the way, or the disk may not be written to.
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except FileExistsError as e:
+        raise FileError(f"{path}: is a file, and a folder is needed") from e
+    except (OSError, ValueError) as e:
+        why = getattr(e, "strerror", None) or e
+        raise FileError(f"{path}: the folder cannot be made: {why}") from e
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` that takes its place when the block ends well.

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
+from typing import Any
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
@@ -62,6 +63,7 @@ class Solver:
             between its gradients and its update; where distribution attaches.
         requested_action: asked after every update and before every test batch.
         ranks: who does what where several ranks train together.
+        notes: what subscribers want to find again when training goes on: values that JSON can hold.
     """
 
     def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
@@ -74,6 +76,7 @@ class Solver:
         self.on_start: list[Callable[[], object]] = []
         self.on_gradients_ready: list[Callable[[], object]] = []
         self.requested_action: Callable[[], Action] = lambda: Action.NONE
+        self.notes: dict[str, Any] = {}
         self.stopped_early = False
         self._losses: list[Loss] = []
         self.last_loss: Loss = 0.0

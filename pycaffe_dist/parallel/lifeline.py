@@ -18,6 +18,7 @@ from pycaffe_dist import events as e
 
 VARIABLE = "PCD_LIFELINE"  # set by a launcher that listens
 RESUME = "PCD_RESUME"  # a state file that a restarted job goes on from, whatever its flags say
+AGAIN = "PCD_AGAIN"  # set where a job is started again: what is in its folder is its own
 MARK = "\x1epcd "
 BEAT_SECONDS = 0.5
 

@@ -2,8 +2,9 @@
 
 ``<prefix>_iter_N.caffemodel`` and ``.solverstate`` (or both with ``.h5``) are Caffe's.  Beside them
 ``.pcdstate`` keeps the random generator, the state of layers that have one (where a data layer
-stands, what a recurrent one remembers), which implementations computed, and the checksums of the
-other two, so that going on is exact.  It is written last: a snapshot that has it is whole.
+stands, what a recurrent one remembers), which implementations computed, the solver's notes and the
+checksums of the other two, so that going on is exact.  It is written last: a snapshot that has it
+is whole.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _write(solver: Solver, history: list[Array], states: list[RankState]) -> Non
         write_state(state, State(solver.iter, weights, arrays, solver.current_step))
     else:
         hdf5.write_state(state, solver.iter, weights, history, solver.current_step)
-    _write_sidecar(states, stem, (weights, state))
+    _write_sidecar(states, solver.notes, stem, (weights, state))
     solver.tell(Snapshotted(solver.iter, weights, state))
 
 
@@ -130,12 +131,15 @@ def _rank_state(solver: Solver) -> RankState:
     return RankState(rng, np.asarray(keys), layers, solver.net.context.engine.choices())
 
 
-def _write_sidecar(states: list[RankState], stem: str, files: tuple[str, str]) -> None:
+def _write_sidecar(
+    states: list[RankState], notes: dict[str, Any], stem: str, files: tuple[str, str]
+) -> None:
     """One file for all ranks; what belongs to rank r has "r:" before its name, but for rank 0."""
     arrays: dict[str, Any] = {}
     facts: dict[str, Any] = {
         "files": {Path(f).name: [os.path.getsize(f), _checksum(f)] for f in files},
         "ranks": len(states),
+        "notes": notes,
         "layers": {},
     }
     for rank, state in enumerate(states):
@@ -210,6 +214,7 @@ def _stem(state_path: str) -> str:
 
 def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
     """Go on as the rank of this number did; a new one as rank 0, with random numbers of its own."""
+    solver.notes = facts.get("notes", {})
     rank = solver.ranks.rank if solver.ranks.rank < facts.get("ranks", 1) else None
     mark = f"{rank}:" if rank else ""
     if rank is not None:

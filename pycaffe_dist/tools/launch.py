@@ -102,7 +102,7 @@ def launch(options: LaunchOptions, signals: Signals) -> int:
     began, in_vain = False, 0
     with signals:
         for attempt in range(options.max_restarts + 1):
-            why, job = _attempt(options, states, signals)
+            why, job = _attempt(options, attempt, states, signals)
             states += job.snapshots
             began |= job.iteration is not None
             in_vain = in_vain + 1 if job.iteration is None else 0
@@ -121,8 +121,10 @@ def launch(options: LaunchOptions, signals: Signals) -> int:
         return job.code
 
 
-def _attempt(options: LaunchOptions, states: list[str], signals: Signals) -> tuple[str, Job]:
-    env = dict(os.environ)
+def _attempt(
+    options: LaunchOptions, attempt: int, states: list[str], signals: Signals
+) -> tuple[str, Job]:
+    env = dict(os.environ) | ({lifeline.AGAIN: str(attempt)} if attempt else {})
     state = newest(states)
     if state:
         env[lifeline.RESUME] = state

@@ -6,14 +6,14 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
 from pycaffe_dist.data import prefetch
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.events import Event, Snapshotted, Tested
+from pycaffe_dist.files import make_folder
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.cluster import distribute, watch
@@ -25,15 +25,15 @@ from pycaffe_dist.parallel.trace import Recorder
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, read_solver, train_net
 from pycaffe_dist.proto.nets import test_nets as solver_test_nets
-from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.recycling import recycle
-from pycaffe_dist.report.info import as_json, gather
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.solvers import snapshots
 from pycaffe_dist.threads import set_threads
+from pycaffe_dist.tools import run_folder
 from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.guards import LossGuard
 from pycaffe_dist.tools.inputs import check_sources, check_weights
+from pycaffe_dist.tools.keeper import Keeper
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
 from pycaffe_dist.tools.train_reports import (
@@ -91,6 +91,10 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
     """
     ranks = communicator or SoloCommunicator()
     first = ranks.rank == 0
+    if options.dry_run is not None:
+        options = replace(options, run_dir=None)  # it writes no files
+    if options.run_dir and first:
+        run_folder.claim(options.run_dir, options.resume or options.snapshot)
     with ExitStack() as stack:
         stack.enter_context(logging_of(options, ranks.rank))
         param = resolve(options)
@@ -102,13 +106,13 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             engine.fix_choices()
         if first:
             check_account(options.cluster)
-        if options.run_dir and first:
-            _describe_run(options, param)
         prefetch.set_threads(options.data_threads)
         prefetch.set_bad_records(options.bad_records)
         prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
         if first and (param.snapshot or param.snapshot_after_train):
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
+        if first and options.run_dir:
+            run_folder.describe(options.run_dir, options.command, param)
         watchdog = stack.enter_context(watch(options.cluster, ranks))
         resume = _resume_from(options, param) if first else None
         with watchdog.during("where to begin", ranks.awaited):
@@ -129,8 +133,8 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             solver.subscribers += subscribers(options, solver, recorder, stack)
         LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
         if options.keep_last or options.keep_best:
-            kept = options.keep_last if first else 0
-            solver.subscribers.append(Keeper(solver, kept, options.keep_best))
+            link = f"{options.run_dir}/best" if options.run_dir else f"{param.snapshot_prefix}_best"
+            solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best, link))
         signals = stack.enter_context(Signals(options.sigint_effect, options.sighup_effect))
         solver.requested_action = _with_deadline(signals, options.max_time)
         if resume:
@@ -164,7 +168,7 @@ def resolve(options: TrainOptions) -> SolverParameter:
     if options.deterministic and param.random_seed < 0:
         param.random_seed = 1
     if options.run_dir:
-        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
+        make_folder(options.run_dir)
         param.snapshot_prefix = str(Path(options.run_dir) / Path(param.snapshot_prefix).name)
     if options.dry_run is not None:
         param.max_iter, param.snapshot, param.snapshot_after_train = options.dry_run, 0, False
@@ -223,15 +227,6 @@ def _inline_nets(param: SolverParameter, options: TrainOptions) -> None:
         param.test_state.add().CopyFrom(state)
 
 
-def _describe_run(options: TrainOptions, param: SolverParameter) -> None:
-    """What a run was, for whoever finds its folder later."""
-    folder = Path(options.run_dir or ".")
-    (folder / "solver.prototxt").write_text(format_text(param))
-    (folder / "net.prototxt").write_text(format_text(train_net(param).read().net))
-    (folder / "command.txt").write_text(options.command + "\n")
-    (folder / "info.json").write_text(as_json(gather()))
-
-
 def _resume_from(options: TrainOptions, param: SolverParameter) -> str | None:
     if options.resume != "auto":
         return options.resume or options.snapshot or None
@@ -258,38 +253,3 @@ def seconds(text: str) -> float:
     if not match:
         raise NetError(f"{text!r} is not a time: write 90, 90s, 15m or 2h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
-
-
-class Keeper:
-    """Subscriber that makes a snapshot at each best test score and deletes what is not to be kept.
-
-    A score called loss is best when it is lowest, any other when it is highest.
-    """
-
-    def __init__(self, solver: Solver, last: int, metric: str) -> None:
-        self.solver, self.last, self.metric = solver, last, metric
-        self.best: float | None = None
-        self.best_iteration: int | None = None
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Tested) and self.metric:
-            self._score(event)
-        elif isinstance(event, Snapshotted) and self.last:
-            self._prune()
-
-    def _score(self, event: Tested) -> None:
-        values = [o.value for o in event.outputs if o.name == self.metric]
-        if not values:
-            names = ", ".join(dict.fromkeys(o.name for o in event.outputs))
-            raise NetError(f"--keep-best {self.metric}: the test net puts out {names}")
-        lower = "loss" in self.metric
-        if self.best is None or (values[0] < self.best if lower else values[0] > self.best):
-            self.best, self.best_iteration = values[0], event.iteration
-            if event.iteration:
-                self.solver.snapshot()
-
-    def _prune(self) -> None:
-        there = snapshots.find(self.solver.param.snapshot_prefix)
-        for old in there[: -self.last]:
-            if old.iteration != self.best_iteration:
-                snapshots.remove(old)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.events import Displayed, Event, Subscriber
+from pycaffe_dist.files import make_folder
+from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.failure import rank_name
 from pycaffe_dist.parallel.lifeline import Lifeline
 from pycaffe_dist.parallel.stats import write_stats
@@ -24,6 +26,7 @@ from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.report.tensorboard import TensorBoard
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.threads import threads
+from pycaffe_dist.tools import run_folder
 from pycaffe_dist.tools.plan import plan_table
 
 if TYPE_CHECKING:
@@ -46,12 +49,13 @@ def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
         with _named(root, rank):
             yield
         return
-    files = [options.log_file] if options.log_file else []
+    handlers = []
+    if options.log_file:
+        make_folder(Path(options.log_file).parent)
+        goes_on = options.resume or options.snapshot or os.environ.get(lifeline.AGAIN)
+        handlers.append(_log_file(options.log_file, "a" if goes_on else "w"))
     if options.run_dir:
-        Path(options.run_dir).mkdir(parents=True, exist_ok=True)
-        files.append(str(Path(options.run_dir) / "train.log"))
-    mode = "a" if options.resume or options.snapshot else "w"
-    handlers = [logging.FileHandler(path, mode) for path in files]
+        handlers.append(_log_file(f"{options.run_dir}/{run_folder.LOG}", "a"))
     for handler in handlers:
         handler.setFormatter(GlogFormatter())
         root.addHandler(handler)
@@ -61,6 +65,13 @@ def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()
+
+
+def _log_file(path: str, mode: str) -> logging.FileHandler:
+    try:
+        return logging.FileHandler(path, mode)
+    except OSError as e:
+        raise FileError(f"{path}: the log cannot be written there: {e.strerror or e}") from e
 
 
 @contextmanager
@@ -93,9 +104,8 @@ def subscribers(
     if solver.ranks.size > 1:
         found.append(Communication(recorder))
     if options.dry_run is None:
-        prefix = solver.param.snapshot_prefix
-        name = f"{options.run_dir}/metrics.jsonl" if options.run_dir else f"{prefix}.metrics.jsonl"
-        found.append(stack.enter_context(MetricsFile(name, batch)))
+        where = f"{options.run_dir}/" if options.run_dir else f"{solver.param.snapshot_prefix}."
+        found.append(stack.enter_context(MetricsFile(where + run_folder.METRICS, batch)))
     found.append(stack.enter_context(Progress(sys.stderr, batch)))
     if options.cluster.net_outputs:
         found.append(stack.enter_context(NetOutputs(options.cluster.net_outputs)))
