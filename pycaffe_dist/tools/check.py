@@ -34,9 +34,8 @@ from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN
-from pycaffe_dist.solvers.policies import NEEDS, policy_problems
-from pycaffe_dist.tools.inputs import not_there
 from pycaffe_dist.tools.model import dry_net
+from pycaffe_dist.tools.solver_file import folder_problems, missing_net, settings_problems
 
 # Unknown fields of a layer's own parameters leave its name, type, bottoms and tops as they are.
 _HARMLESS = re.compile(
@@ -212,7 +211,8 @@ def _check_solver(file: Prototxt[SolverParameter], python: bool) -> Report:
     report = Report(
         [f"solver: {solver.type}, {solver.max_iter} iterations, lr {solver.base_lr:g} ({policy})"]
     )
-    report.errors += [f"{file.path}: {text}" for text in _settings_problems(solver)]
+    report.errors += [f"{file.path}: {text}" for text in settings_problems(solver)]
+    report.warnings += folder_problems(file.path, solver)
     try:
         nets = [train_net(solver), *test_nets(solver)]
     except NetError as e:
@@ -228,7 +228,7 @@ def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Re
     try:
         file = net.read()
     except PcdError as e:
-        report.errors.append(_explain_missing(solver_path, net, e))
+        report.errors.append(missing_net(solver_path, net) or str(e))
         return
     inner = _check_in_state(file, file.net.state, python).with_needs()
     report.facts += inner.facts
@@ -236,28 +236,6 @@ def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Re
         report.tables.setdefault(text, []).append(net.role)
     report.errors += [e for e in inner.errors if e not in report.errors]
     report.warnings += [w for w in inner.warnings if w not in report.warnings]
-
-
-def _explain_missing(solver_path: str, net: SolverNet, error: PcdError) -> str:
-    """Paths in a solver count from where the command is run; say so when that is the trouble."""
-    if not isinstance(net.source, str) or os.path.exists(net.source):
-        return str(error)
-    return f"{solver_path}: {net.role} {not_there(net.source, solver_path)}"
-
-
-def _settings_problems(solver: SolverParameter) -> list[str]:
-    problems = policy_problems(solver) or [
-        f"lr_policy {_quoted(solver.lr_policy)} needs {name}"
-        for name in NEEDS[solver.lr_policy]
-        if not getattr(solver, name)
-    ]
-    if not solver.HasField("base_lr"):
-        problems.append("base_lr is missing")
-    if not solver.HasField("max_iter"):
-        problems.append("max_iter is missing: training would end at once")
-    if solver.type in ("AdaGrad", "RMSProp") and solver.momentum:
-        problems.append(f"momentum cannot be used with type {_quoted(solver.type)}; leave it out")
-    return problems
 
 
 # -- weights and state -----------------------------------------------------------------------------

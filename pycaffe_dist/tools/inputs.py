@@ -62,12 +62,15 @@ def check_weights(names: Iterable[str]) -> None:
             raise FileError(f"the weights file {not_there(path)}")
 
 
-def not_there(path: str, beside: str = "") -> str:
-    """``"x" is not there, seen from ...``, and from where it is, among the folders of a file."""
-    text = f'"{path}" is not there, seen from {os.getcwd()}'
+def not_there(path: str, beside: str = "", name: str = "", remedy: str = "") -> str:
+    """``"x" is not there, seen from ...``, and from where it is, among the folders of a file.
+
+    ``name`` is what it is called, if not by its path; ``remedy`` is told if it is nowhere.
+    """
+    text = (name or f'"{path}"') + f" is not there, seen from {os.getcwd()}"
     folder = os.path.dirname(os.path.abspath(beside))
     while not os.path.isabs(path) and folder != os.path.dirname(folder):
         if os.path.exists(os.path.join(folder, path)):
             return f"{text}; it is, seen from {folder}: run from that folder"
         folder = os.path.dirname(folder)
-    return text
+    return text + remedy

@@ -17,6 +17,7 @@ from pycaffe_dist.report.table import amount, table
 from pycaffe_dist.sketch import NOT_RUN
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.overrides import override_solver
+from pycaffe_dist.tools.solver_file import check_nets
 
 WITHIN_LATENCY = 5e-6  # seconds, from rank to rank of a node
 MOST_NAMES = 2  # of a bucket's parameters shown
@@ -74,7 +75,9 @@ def plan_of(options: PlanOptions) -> Planned:
         override_solver(solver, setting)
     solver.train_state.level = options.level
     solver.train_state.stage.extend(s for s in options.stage.split(",") if s)
-    file = train_net(solver).read()
+    described = train_net(solver)
+    check_nets(options.solver, [described])
+    file = described.read()
     net = dry_net(file, file.net.state, options.allow_python)
     net.refuse_problems()
     if options.batch:

@@ -36,6 +36,7 @@ from pycaffe_dist.tools.inputs import check_sources, check_weights
 from pycaffe_dist.tools.keeper import Keeper
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
+from pycaffe_dist.tools.solver_file import check_to_train
 from pycaffe_dist.tools.train_reports import (
     account,
     check_account,
@@ -181,6 +182,7 @@ def resolve(options: TrainOptions) -> SolverParameter:
     param.train_state.level = options.level
     # As in Caffe the list has one, empty, stage when none is given.
     param.train_state.stage.extend(options.stage.split(","))
+    check_to_train(options.solver, param)
     if options.set_net or options.fake_data:
         _inline_nets(param, options)
     return param

@@ -166,7 +166,11 @@ def test_fine_tuning_and_its_refusals(folder):
     ("change", "args", "text"),
     [
         (("max_iter: 20", "max_iter: 20 gamm: 1"), [], 'no field "gamm"; did you mean "gamma"'),
-        (('net: "net.prototxt"', 'net: "no.prototxt"'), [], "no.prototxt: cannot be read"),
+        (
+            ('net: "net.prototxt"', 'net: "no.prototxt"'),
+            [],
+            'train net "no.prototxt" is not there, seen from',
+        ),
         (("fixed", "fixd"), [], 'did you mean "fixed"'),
         (("solver_mode: CPU", "solver_mode: GPU"), [], "a GPU was asked for"),
         (("base_lr", "base_lr"), ["-gpu", "0"], "a GPU was asked for"),
