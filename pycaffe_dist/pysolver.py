@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from pycaffe_dist import engines, loading
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Context
+from pycaffe_dist.parallel.launcher import rank_and_size
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver
 from pycaffe_dist.pycaffe import Net
@@ -17,6 +19,14 @@ from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.settings import SETTINGS
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers.rules import create_rule
+
+STRANGERS = (
+    "mpirun started %d ranks of this script, and each trains a net of its own. To train one net "
+    "together: with distribute(solver.core, ClusterSettings(), connect()): solver.solve() (see "
+    '"From Python" in docs/distributed.md); or mpirun -n %d pcd train -solver FILE'
+)
+
+logger = logging.getLogger(__name__)
 
 
 class SGDSolver:
@@ -33,6 +43,7 @@ class SGDSolver:
         self.core.subscribers.append(CaffeLines())
         self.net = Net.of(self.core.net)
         self.test_nets = [Net.of(net) for net in self.core.test_nets]
+        self._told = False
 
     @property
     def iter(self) -> int:
@@ -66,12 +77,21 @@ class SGDSolver:
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
+        self._tell_strangers()
         nets = [self.net, *self.test_nets]
         for net in nets:
             net.touched.pick_up()
         yield
         for net in nets:
             net.touched.show()
+
+    def _tell_strangers(self) -> None:
+        """Say once, on rank 0, that ranks of mpirun do not train together."""
+        rank, ranks = rank_and_size()
+        joined = self.core.ranks.size > 1 or self.core.on_gradients_ready  # by NCCL, for one
+        if ranks > 1 and not rank and not joined and not self._told:
+            self._told = True
+            logger.warning(STRANGERS, ranks, ranks)
 
     def share_weights(self, net: Net) -> None:
         """Let ``net`` use the training net's parameters."""
