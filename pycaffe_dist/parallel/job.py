@@ -12,14 +12,18 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun, passed_on
+from pycaffe_dist.parallel.mpirun_words import Words
+from pycaffe_dist.parallel.reach import Probe
 
+Show = Callable[[bytes], None]
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
 MEMORY = "memory"  # in it: the names of the job's files in /dev/shm
@@ -41,14 +45,18 @@ class Job:
         ranks: how many; one is started without MPI.
         hosts: where; none: here.
         env: the variables of the ranks, besides what they need to know of the job.
+        show: where lines of standard output and of standard error go.
 
     Attributes:
         heard_at: when it was heard of last, by the monotonic clock.
         iteration: where it was then; None before its first sign of life.
         snapshots: the state files of whole snapshots, oldest first.
         end: "done" or "early" when it has said that it is through.
+        started: whether a rank was heard of, so that all hosts have been reached.
         failed, culprit: the exit code that a failing rank announced, and its name.
         stalls: what ranks have told that waited too long.
+        words: what mpirun has told.
+        away: hosts that could not be reached.
     """
 
     def __init__(
@@ -57,6 +65,7 @@ class Job:
         ranks: int = 1,
         hosts: Sequence[Host] = (),
         env: dict[str, str] | None = None,
+        show: tuple[Show, Show] | None = None,
     ) -> None:
         self.program, self.ranks, self.hosts = list(program), ranks, list(hosts)
         self.name = uuid.uuid4().hex
@@ -69,6 +78,10 @@ class Job:
         self.failed: int | None = None
         self.culprit = ""
         self.stalls: list[str] = []
+        self.started = False
+        self.words = Words()
+        self.away: list[str] = []
+        self._show = show or (to_stdout, to_stderr)
 
     def __enter__(self) -> Job:
         # Sockets and shared memory of MPI go here, and with it when a kill leaves them behind.
@@ -79,10 +92,18 @@ class Job:
             env=self._environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if self.mpirun else None,
             start_new_session=True,  # a terminal's Ctrl-C is for the launcher alone
         )
-        self._listener = threading.Thread(target=self._listen, name="lifeline", daemon=True)
-        self._listener.start()
+        self._listeners = [
+            threading.Thread(target=self._listen, args=(stream, show), name="lifeline", daemon=True)
+            for stream, show in zip(
+                (self.process.stdout, self.process.stderr), self._show, strict=True
+            )
+            if stream is not None
+        ]
+        for listener in self._listeners:
+            listener.start()
         return self
 
     def _command(self) -> list[str]:
@@ -106,21 +127,33 @@ class Job:
 
     # -- its words ---------------------------------------------------------------------------
 
-    def _listen(self) -> None:
-        assert self.process.stdout is not None
+    def _listen(self, stream: IO[bytes], show: Show) -> None:
+        reader = self.words.reader(show)
         empty = False  # an empty line is held back: a sign of life begins with one
-        for line in self.process.stdout:
+        for line in stream:
             sign = lifeline.heard(line.decode(errors="replace"))
             if empty and sign is None:
-                _show(b"\n")
+                reader.line(b"\n")
             empty = line == b"\n"
             if sign:
                 self._note(*sign)
             elif not empty:
-                _show(line)
+                reader.line(line)
+        reader.end()
+
+    def hear_out(self) -> None:
+        """Wait for what a job that is over has said last."""
+        for listener in self._listeners:
+            listener.join(LEAVE_SECONDS)
+        self.away = self.away or list(self.words.not_reached)  # which is of all, after a kill
+
+    def probe(self) -> Probe:
+        """Ask the hosts whether they answer."""
+        return Probe(self.process.pid, [host.name for host in self.hosts], self._environment())
 
     def _note(self, word: str, value: str) -> None:
         self.heard_at = time.monotonic()
+        self.started = True
         if word == lifeline.BEAT:
             self.iteration = int(value)
         elif word == lifeline.SNAPSHOT:
@@ -161,15 +194,18 @@ class Job:
         if self.running:
             self.process.kill()
         self.process.wait()
+        kill_leftovers(self.name)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         self.kill()
-        kill_leftovers(self.name)
-        self._listener.join(LEAVE_SECONDS)
-        if self.process.stdout:
-            self.process.stdout.close()
+        self.hear_out()
+        for stream, listener in zip(
+            (self.process.stdout, self.process.stderr), self._listeners, strict=False
+        ):
+            if stream and not listener.is_alive():
+                stream.close()
         _remove(Path(self._folder))
 
     @property
@@ -178,13 +214,21 @@ class Job:
         if self.end is not None:
             return 0
         code: int = self.process.returncode
+        if self.away:
+            return 1
         return self.failed or (128 - code if code < 0 else code) or 1
 
 
-def _show(line: bytes) -> None:
+def to_stdout(line: bytes) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.buffer.write(line)
         sys.stdout.flush()
+
+
+def to_stderr(line: bytes) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.buffer.write(line)
+        sys.stderr.flush()
 
 
 def sweep() -> None:

@@ -22,6 +22,7 @@ AGAIN = "PCD_AGAIN"  # set where a job is started again: what is in its folder i
 MARK = "\x1epcd "
 BEAT_SECONDS = 0.5
 
+START = "start"  # a rank has been started, on a host that was reached
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
 MEMORY = "memory"  # the name of shared memory, which is to be removed if we cannot
 

@@ -16,6 +16,8 @@ from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host, read_hostfile, unknown
 from pycaffe_dist.parallel.job import Job
+from pycaffe_dist.parallel.mpirun_words import by_signal
+from pycaffe_dist.parallel.reach import Probe
 from pycaffe_dist.parallel.watchdog import blame
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.solver import Action
@@ -27,6 +29,8 @@ POLL_SECONDS = 0.05
 RESTART_SECONDS = 1.0  # for ports and locks of the dead to be free again
 LONGEST_PAUSE = 60.0  # between attempts that do not even begin: a host may be coming back
 START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
+REACH_SECONDS = 15.0  # without a sign of life, after which hosts are asked whether they answer
+ANSWER_SECONDS = 30.0  # in which they do, or are taken for unreachable
 MOST_ON_A_CORE = 32
 FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
 LOST_SECONDS = 3.0  # and after a rank has failed: mpirun waits for hosts that are cut off
@@ -142,6 +146,7 @@ def _program(argv: Sequence[str]) -> list[str]:
 def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
     """Stay with a job until it is over, passing wishes on; why it failed, if it did."""
     over = None
+    hosts = Hosts(job)
     while job.running:
         wish = signals.requested()
         if wish is not Action.NONE:
@@ -152,21 +157,61 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
             if now - over > (LOST_SECONDS if job.end is None else FAREWELL_SECONDS):
                 logger.warning("The job is over, but its processes stay: they are killed")
                 job.kill()
+        elif hosts.away(now):
+            job.kill()
         elif heartbeat_timeout and now - job.heard_at > _patience(job, heartbeat_timeout):
             job.kill()
             return f"no sign of life for {now - job.heard_at:.0f} s {_where(job)}"
         time.sleep(POLL_SECONDS)
+    job.hear_out()
     return blame(job.stalls, job.ranks) if job.stalls else f"{_how(job)} {_where(job)}"
+
+
+class Hosts:
+    """Finds out, when no rank is heard of, whether there are hosts that do not answer."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self._begin = job, time.monotonic()
+        self._probe: Probe | None = None
+        self._over = not job.hosts
+
+    def away(self, now: float) -> bool:
+        """Whether the job is to be given up."""
+        waited = now - self._begin
+        if self._over or (self.job.started and self._probe is None) or waited < REACH_SECONDS:
+            return False
+        if self._probe is None:
+            self._probe = self.job.probe()
+        silent = self._probe.silent()
+        if silent and not self.job.started and waited < REACH_SECONDS + ANSWER_SECONDS:
+            return False
+        self._over = True
+        self._probe.end()
+        if self.job.started:
+            return False
+        if not silent:
+            text = (
+                "No rank has started after %.0f s, but all hosts answer. A firewall between them?"
+            )
+            logger.warning(text, waited)
+        self.job.away += silent
+        return bool(silent)
 
 
 def _how(job: Job) -> str:
     """What is known of how a job ended; of a rank that had no last word mpirun tells the rest."""
+    if job.away:
+        return f"no answer from {', '.join(job.away)}"
+    if job.words.lost:
+        return f"no answer any more from {', '.join(job.words.lost)}"
+    if job.words.killed:
+        return job.words.killed
     if job.culprit:
         return f"{job.culprit} gave up with exit code {job.failed}"
     code = job.process.returncode
     number = -code if code < 0 else code - 128
     if number in set(signal.Signals):
-        return f"killed by {signal.Signals(number).name}"
+        return by_signal(number)
     return "ended before it was done" if code == 0 else f"exit code {code}"
 
 
@@ -177,7 +222,7 @@ def _patience(job: Job, heartbeat_timeout: float) -> float:
 
 def _where(job: Job) -> str:
     if job.iteration is None:
-        names = ", ".join(host.name for host in job.hosts)
+        names = ", ".join(job.away or [host.name for host in job.hosts])
         ask = f". Does ssh get to {names} without a password, and is pcd there?" if names else ""
         return "before its first iteration" + (ask if job.failed is None else "")
     return f"after iteration {job.iteration}"

@@ -59,6 +59,8 @@ def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
     log = run.end(0, 120)
     assert "The job failed: " in log
     first, second = log.split("The job failed: ")
+    assert re.match(r"rank 1 on \S+ was killed by SIGKILL after iteration \d+; 2 restarts", second)
+    assert "prterun" not in log
     assert re.search(r"Going on from .*run_iter_\d+\.solverstate", second)
     newest = max(map(int, re.findall(r"solver state to .*run_iter_(\d+)", first)))
     assert f"Resuming from {folder}/run_iter_{newest}.solverstate" in second
@@ -173,7 +175,7 @@ def test_ranks_by_a_hostfile_of_pmls_caffe(folder):
 def test_what_is_wrong_with_a_file_is_said_once(folder):
     (folder / "net.prototxt").unlink()
     log = train(folder, "--ranks", "3").end(1)
-    assert log.count("net.prototxt: cannot be read") == 1
+    assert log.count('"net.prototxt" is not there') == 1
 
 
 def test_a_fault_that_always_returns_is_given_up_with_its_reason(folder):
@@ -187,7 +189,7 @@ def test_a_job_that_cannot_begin_is_not_started_again(folder):
     (folder / "net.prototxt").unlink()
     args = ["launch", "--max-restarts", "5", "--", *TRAIN]
     log = Run(folder, *args).end(1)
-    assert log.count("net.prototxt: cannot be read") == 1
+    assert log.count('"net.prototxt" is not there') == 1
     assert "starting it again is no help" in log
 
 
