@@ -46,6 +46,7 @@ class Job:
         hosts: where; none: here.
         env: the variables of the ranks, besides what they need to know of the job.
         show: where lines of standard output and of standard error go.
+        hear: is told events of training.
 
     Attributes:
         heard_at: when it was heard of last, by the monotonic clock.
@@ -66,6 +67,7 @@ class Job:
         hosts: Sequence[Host] = (),
         env: dict[str, str] | None = None,
         show: tuple[Show, Show] | None = None,
+        hear: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.program, self.ranks, self.hosts = list(program), ranks, list(hosts)
         self.name = uuid.uuid4().hex
@@ -81,7 +83,7 @@ class Job:
         self.started = False
         self.words = Words()
         self.away: list[str] = []
-        self._show = show or (to_stdout, to_stderr)
+        self._show, self._hear = show or (to_stdout, to_stderr), hear
 
     def __enter__(self) -> Job:
         # Sockets and shared memory of MPI go here, and with it when a kill leaves them behind.
@@ -164,6 +166,8 @@ class Job:
         elif word == lifeline.MEMORY:
             with open(os.path.join(self._folder, MEMORY), "a") as names:
                 names.write(f"{os.path.basename(value)}\n")
+        elif word == lifeline.EVENT:
+            self._hear(value)
         elif word == lifeline.END:
             self.end = value
         elif word == lifeline.FAILED and self.failed is None:

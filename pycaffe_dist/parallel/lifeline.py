@@ -9,21 +9,27 @@ that no program prints; the launcher takes it out, and shows the rest.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 
 from pycaffe_dist import events as e
 
 VARIABLE = "PCD_LIFELINE"  # set by a launcher that listens
 RESUME = "PCD_RESUME"  # a state file that a restarted job goes on from, whatever its flags say
 AGAIN = "PCD_AGAIN"  # set where a job is started again: what is in its folder is its own
+PROGRESS = "PCD_PROGRESS"  # set by a launcher that shows how far training is
 MARK = "\x1epcd "
 BEAT_SECONDS = 0.5
+RELAY_SECONDS = 0.2
+RELAYED = (e.SolveBegins, e.Restored, e.TestBegins, e.Tested, e.TestInterrupted, e.SolveEnds)
 
 START = "start"  # a rank has been started, on a host that was reached
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
+EVENT = "event"  # of training, as JSON
 MEMORY = "memory"  # the name of shared memory, which is to be removed if we cannot
 
 
@@ -69,3 +75,33 @@ class Lifeline:
         if now - self._beat_at >= BEAT_SECONDS:
             self._beat_at = now
             say(BEAT, self._iteration)
+
+
+class Relay:
+    """Subscriber on rank 0: hands on what a progress line shows, of iterations some in a second.
+
+    Args:
+        batch_size: images of one iteration, all ranks together.
+    """
+
+    def __init__(self, batch_size: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.batch_size, self._clock = batch_size, clock
+        self._sent_at = float("-inf")
+
+    def __call__(self, event: e.Event) -> None:
+        now = self._clock()
+        due = isinstance(event, e.Updated) and now - self._sent_at >= RELAY_SECONDS
+        if due or isinstance(event, RELAYED):
+            self._sent_at = now
+            facts = {"kind": type(event).__name__, "batch_size": self.batch_size, **asdict(event)}
+            say(EVENT, json.dumps(facts))
+
+
+def relayed(text: str) -> tuple[e.Event, int]:
+    """An event that was handed on, and the batch size."""
+    facts = json.loads(text)
+    kind, batch = facts.pop("kind"), facts.pop("batch_size")
+    if "outputs" in facts:
+        facts["outputs"] = [e.Output(**output) for output in facts["outputs"]]
+    event: e.Event = getattr(e, kind)(**facts)
+    return event, batch

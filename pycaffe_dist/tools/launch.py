@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -15,11 +16,12 @@ from typing import NoReturn
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host, read_hostfile, unknown
-from pycaffe_dist.parallel.job import Job
+from pycaffe_dist.parallel.job import Job, to_stdout
 from pycaffe_dist.parallel.mpirun_words import by_signal
 from pycaffe_dist.parallel.reach import Probe
 from pycaffe_dist.parallel.watchdog import blame
 from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.solver import Action
 from pycaffe_dist.solvers import snapshots
 from pycaffe_dist.threads import cores
@@ -91,7 +93,7 @@ def train_on(place: Place, argv: Sequence[str], signals: Signals) -> int:
     """Start the ranks of one ``pcd train``, stay until they end; the exit code."""
     log_to_stderr()
     place.warn()
-    with signals, Job(_program(argv), place.ranks, place.hosts) as job:
+    with signals, Screen() as screen, screen.job(argv, place, os.environ) as job:
         why = _attend(job, signals, 0)
         if job.end is None and not signals.received:
             logger.error("The job failed: %s", why)
@@ -133,10 +135,35 @@ def _attempt(
     if state:
         env[lifeline.RESUME] = state
         logger.info("Going on from %s", state)
-    job = Job(_program(options.train), options.place.ranks, options.place.hosts, env)
-    with job:
+    with Screen() as screen, screen.job(options.train, options.place, env) as job:
         why = _attend(job, signals, options.heartbeat_timeout)
     return why, job
+
+
+class Screen(Progress):
+    """The launcher's terminal: lines of all ranks, and below them how far rank 0 says it is."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.stderr)
+
+    def __enter__(self) -> Screen:
+        super().__enter__()
+        return self
+
+    def job(self, argv: Sequence[str], place: Place, env: Mapping[str, str]) -> Job:
+        show = (self.put if sys.stdout.isatty() else to_stdout), self.put
+        mpirun = place.ranks > 1 or bool(place.hosts)  # one rank alone has the terminal itself
+        own = {lifeline.PROGRESS: "1"} if self.live and mpirun else {}
+        return Job(_program(argv), place.ranks, place.hosts, {**env, **own}, show, self.hear)
+
+    def put(self, line: bytes) -> None:
+        with suppress(OSError, ValueError):  # nobody looks any more
+            self.write(line.decode(errors="replace"))
+            self.flush()
+
+    def hear(self, text: str) -> None:
+        event, self.batch_size = lifeline.relayed(text)
+        self(event)
 
 
 def _program(argv: Sequence[str]) -> list[str]:

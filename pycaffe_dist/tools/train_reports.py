@@ -107,6 +107,8 @@ def subscribers(
         where = f"{options.run_dir}/" if options.run_dir else f"{solver.param.snapshot_prefix}."
         found.append(stack.enter_context(MetricsFile(where + run_folder.METRICS, batch)))
     found.append(stack.enter_context(Progress(sys.stderr, batch)))
+    if lifeline.PROGRESS in os.environ:
+        found.append(lifeline.Relay(batch))
     if options.cluster.net_outputs:
         found.append(stack.enter_context(NetOutputs(options.cluster.net_outputs)))
     for report in filter(None, options.report.split(",")):

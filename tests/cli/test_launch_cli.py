@@ -1,12 +1,15 @@
+import io
 import signal
 
 import pytest
 
+from pycaffe_dist import events as e
 from pycaffe_dist.cli import launch as verb
 from pycaffe_dist.cli import main
+from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.solver import Action
-from pycaffe_dist.tools.launch import LaunchOptions, Place, newest
+from pycaffe_dist.tools.launch import LaunchOptions, Place, Screen, newest
 
 
 @pytest.fixture
@@ -72,6 +75,49 @@ def test_what_cannot_be_launched(launched, capsys, argv, code, text):
     assert main(["launch", *argv]) == code
     assert text in capsys.readouterr().err
     assert launched == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_launcher_shows_how_far_rank_0_is(monkeypatch, capfd):
+    monkeypatch.setenv(lifeline.VARIABLE, "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", Terminal())
+    screen = Screen()
+    score = e.Output(0, "accuracy", 0.5)
+    relay = lifeline.Relay(16, clock=lambda: 0.0)
+    for event in (
+        e.SolveBegins(0, "net", "fixed", 100),
+        e.Updated(1, 2.5, 0.1),  # too soon after the one before
+        e.Tested(1, 0, [score]),
+        e.Snapshotted(1, "w", "s"),
+    ):
+        relay(event)
+    relay = lifeline.Relay(16, clock=iter((1.0, 1.1, 1.3)).__next__)
+    for iteration in (5, 6, 7):
+        relay(e.Updated(iteration, 2.5, 0.1))
+    signs = filter(None, map(lifeline.heard, capfd.readouterr().out.split("\n")))
+    for word, value in signs:
+        assert word == lifeline.EVENT
+        screen.hear(value)
+        assert screen.iteration in (0, 5, 7)
+    assert (screen.iteration, screen.max_iter, screen.batch_size) == (7, 100, 16)
+    assert "accuracy 0.5" in screen.line(200)
+    screen.put(b"a line of the log\n")
+    last = screen.stream.getvalue().rpartition("a line of the log\n")[2]
+    assert "iteration 7/100" in last
+
+
+def test_only_a_terminal_asks_for_progress(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("pycaffe_dist.parallel.job.find_mpirun", lambda: None)
+    assert lifeline.PROGRESS not in Screen().job([], Place(2), {}).env
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert lifeline.PROGRESS in Screen().job([], Place(2), {}).env
+    assert lifeline.PROGRESS not in Screen().job([], Place(1), {}).env
 
 
 def test_a_damaged_snapshot_is_passed_over(tmp_path, caplog):
