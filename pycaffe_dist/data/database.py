@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing
+from itertools import chain
 
+from pycaffe_dist.data.leveldb.reader import LevelDB
 from pycaffe_dist.data.leveldb_writer import new_leveldb
 from pycaffe_dist.data.lmdb_source import LMDBSource
 from pycaffe_dist.data.lmdb_writer import Record, count_records, new_lmdb, put_all
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.optional import require
 
 BACKENDS = ("lmdb", "leveldb")
 Put = Callable[[bytes, bytes], None]
@@ -74,17 +75,14 @@ def _lmdb_records(path: str) -> Iterator[Record]:
 
 
 def _leveldb_records(path: str) -> Iterator[Record]:
-    """Unlike a training net, which is in a hurry, this looks at the checksums."""
-    plyvel = require("plyvel", "leveldb", "Reading a LevelDB")
     last = None
     try:
-        with closing(plyvel.DB(path, create_if_missing=False)) as database:
-            for key, value in database.iterator(verify_checksums=True):
-                yield key, value
-                last = key
-    except plyvel.Error as e:
-        text = b" ".join(e.args).decode(errors="replace")
-        where = f"cannot be read beyond the record {key_text(last)}" if last else "cannot be read"
-        raise FileError(f"{path}: {where}: {text}") from e
+        for key, buffer, begin, end in chain.from_iterable(LevelDB(path).records()):
+            yield key, buffer[begin:end]
+            last = key
+    except FileError as e:
+        if last is None:
+            raise
+        raise FileError(f"{path}: cannot be read beyond the record {key_text(last)}: {e}") from e
     if last is None:
         raise FileError(f"{path}: the database is empty")

@@ -1,71 +1,64 @@
-"""LevelDB databases, through plyvel."""
+"""LevelDB databases, read without locks: readers on any number of machines do not meet."""
 
 from __future__ import annotations
 
-import os
-from weakref import WeakValueDictionary
+from itertools import chain
 
+from pycaffe_dist.data.datum import LARGE
+from pycaffe_dist.data.leveldb.log import Payload
+from pycaffe_dist.data.leveldb.reader import LevelDB
 from pycaffe_dist.data.source import Buffer, Source
-from pycaffe_dist.errors import FileError
-from pycaffe_dist.optional import require
 
 
 class LevelDBSource(Source):
     """All records of a LevelDB."""
 
     def _open(self) -> None:
-        self._handle = _handle(self.path)
-        self._iterator = self._handle.database.raw_iterator()
+        self._database = LevelDB(self.path)
+
+    def view(self) -> tuple[bytes, Buffer]:
+        """In one step: several calls would take longer than all the rest for a small record."""
+        key, buffer, begin, end = self._here
+        self._at += 1
+        following = next(self._records, None)
+        if following is None:
+            self.restarts += 1
+            self._rewind()
+        else:
+            self._here = following
+        if end - begin < LARGE or isinstance(buffer, Payload):
+            return key, buffer[begin:end]
+        return key, memoryview(buffer)[begin:end]
 
     def _first(self) -> bool:
-        self._iterator.seek_to_first()
-        return bool(self._iterator.valid())
+        return self._go(b"")
 
     def _last(self) -> None:
-        self._iterator.seek_to_last()
+        """A walk, as that of ``count``: only forwards is there a way."""
+        while True:
+            here = self._here
+            if not self._next():
+                self._here = here
+                return
 
     def _next(self) -> bool:
-        self._iterator.next()
-        return bool(self._iterator.valid())
+        found = next(self._records, None)
+        if found is None:
+            return False
+        self._here = found
+        return True
 
     def _go(self, key: bytes) -> bool:
-        self._iterator.seek(key)
-        return bool(self._iterator.valid())
+        self._records = chain.from_iterable(self._database.records(key))
+        return self._next()
 
     def _key(self) -> bytes:
-        return bytes(self._iterator.key())
+        return self._here[0]
 
     def _record(self) -> tuple[bytes, Buffer]:
-        key, value = self._iterator.item()
-        return key, value
+        key, buffer, begin, end = self._here
+        return key, buffer[begin:end]
 
     def close(self) -> None:
-        """Give the position up; the database is closed with its last reader."""
-        self._iterator.close()
-        del self._iterator, self._handle
-
-
-class _Handle:
-    """An open database, closed when nobody holds it any more."""
-
-    def __init__(self, path: str) -> None:
-        plyvel = require("plyvel", "leveldb", "Reading a LevelDB")
-        try:
-            self.database = plyvel.DB(path, create_if_missing=False)
-        except plyvel.Error as e:
-            text = b" ".join(e.args).decode(errors="replace")
-            if "lock" in text:
-                text += "\nOnly one process at a time may read a LevelDB: convert it to LMDB."
-            raise FileError(f"{path}: is not a readable LevelDB: {text}") from e
-
-
-# LevelDB locks a database for the one handle that has opened it; a net's phases share it.
-_handles: WeakValueDictionary[str, _Handle] = WeakValueDictionary()
-
-
-def _handle(path: str) -> _Handle:
-    known = os.path.realpath(path)
-    handle = _handles.get(known)
-    if handle is None:
-        handle = _handles[known] = _Handle(known)
-    return handle
+        """Give the files up; values that were viewed stay."""
+        del self._records, self._here, self._database

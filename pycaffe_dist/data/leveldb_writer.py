@@ -1,4 +1,4 @@
-"""New LevelDB databases, with the settings of Caffe's converters."""
+"""New LevelDB databases, as Caffe's converters make them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from pycaffe_dist.data.lmdb_writer import RECORDS_PER_COMMIT, comes_twice
-from pycaffe_dist.data.new_folder import new_folder
-from pycaffe_dist.errors import FileError
-from pycaffe_dist.optional import require
-
-SETTINGS = {
-    "create_if_missing": True,
-    "error_if_exists": True,
-    "block_size": 64 << 10,
-    "write_buffer_size": 256 << 20,
-    "max_open_files": 100,
-}
+from pycaffe_dist.data.leveldb.writer import Writer
+from pycaffe_dist.data.lmdb_writer import comes_twice
+from pycaffe_dist.data.new_folder import new_folder, saying_where
 
 
 @contextmanager
@@ -30,50 +20,16 @@ def new_leveldb(path: str | os.PathLike[str]) -> Iterator[Callable[[bytes, bytes
 
     Raises:
         FileError: ``path`` exists, a key comes twice, or the disk does not take it.
-        MissingPartError: there is no plyvel.
     """
-    plyvel = require("plyvel", "leveldb", "Writing a LevelDB")
     target = Path(path).resolve()
     with new_folder(target) as folder:
-        writer = _Writer(plyvel, folder, target)
-        try:
-            yield writer.put
-            writer.commit()
-        finally:
-            writer.close()
+        writer = Writer(folder)
 
+        def put(key: bytes, value: bytes) -> None:
+            with saying_where(target):
+                if not writer.put(key, value):
+                    raise comes_twice(target, key)
 
-class _Writer:
-    """Records on their way into a new database, a thousand in a batch."""
-
-    def __init__(self, plyvel: Any, folder: Path, target: Path) -> None:
-        self.target, self.error = target, plyvel.Error
-        self.batch: dict[bytes, bytes] = {}
-        self.largest = b""
-        with self._saying_where():
-            self.database = plyvel.DB(os.fspath(folder), **SETTINGS)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        # Keys come in order nearly always, and then a look into the database is not needed.
-        if key <= self.largest and (key in self.batch or self.database.get(key) is not None):
-            raise comes_twice(self.target, key)
-        self.largest = max(self.largest, key)
-        self.batch[key] = value
-        if len(self.batch) == RECORDS_PER_COMMIT:
-            self.commit()
-
-    def commit(self) -> None:
-        with self._saying_where(), self.database.write_batch() as batch:
-            for key, value in self.batch.items():
-                batch.put(key, value)
-        self.batch.clear()
-
-    def close(self) -> None:
-        self.database.close()
-
-    @contextmanager
-    def _saying_where(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, self.error) as e:
-            raise FileError(f"{self.target}: cannot be written: {e}") from e
+        yield put
+        with saying_where(target):
+            writer.finish()

@@ -27,13 +27,13 @@ def new_folder(target: Path, replaceable: frozenset[str] = frozenset()) -> Itera
         FileError: ``target`` is in the way, or the disk does not take it.
     """
     _check_free(target, replaceable)
-    with _saying_where(target):
+    with saying_where(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
         temporary.mkdir()
     try:
         yield temporary
-        with _saying_where(target):
+        with saying_where(target):
             _sync(temporary)
             _check_free(target, replaceable)  # nobody may have taken the name meanwhile
             _rename(temporary, target)
@@ -77,7 +77,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def _saying_where(target: Path) -> Iterator[None]:
+def saying_where(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as e:

@@ -38,7 +38,7 @@ class Source(ABC):
     def read(self) -> tuple[bytes, bytes]:
         """Key and value of the record at the position, which moves on."""
         key, value = self.view()
-        return key, bytes(value)
+        return key, value if isinstance(value, bytes) else bytes(value)
 
     def view(self) -> tuple[bytes, Buffer]:
         """As ``read``, without a copy: the value is there as long as the source is open."""
@@ -163,7 +163,7 @@ def open_source(path: str, backend: int) -> Source:
     Raises:
         FileError: it is missing, empty, damaged, or of the other kind.
     """
-    # Here and not above: each kind brings its own library.
+    # Here and not above: both are sources.
     from pycaffe_dist.data.leveldb_source import LevelDBSource
     from pycaffe_dist.data.lmdb_source import LMDBSource
 

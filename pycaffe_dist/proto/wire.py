@@ -7,6 +7,7 @@ Only what weight files need.  A field is a tag (number << 3 | wire type) and a v
 from __future__ import annotations
 
 from collections.abc import Iterator
+from mmap import mmap
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Field(NamedTuple):
     end: int
 
 
-def read_varint(buffer: memoryview, at: int, end: int) -> tuple[int, int]:
+def read_varint(buffer: memoryview | bytes | mmap, at: int, end: int) -> tuple[int, int]:
     """The varint at ``at`` and the offset behind it."""
     value = shift = 0
     for i in range(at, min(at + 10, end)):

@@ -1,0 +1,48 @@
+"""What all files of a LevelDB have in common: names, checksums, and errors that say where."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+from crc32c import crc32c
+
+from pycaffe_dist.errors import FileError
+
+Bytes = bytes | mmap.mmap  # both give numbers by index and bytes by slice
+
+DELETION, VALUE = 0, 1  # the kinds of an update
+TRAILER = 8  # bytes behind a key in a table: sequence number << 8 | kind, little-endian
+COMPARATOR = b"leveldb.BytewiseComparator"
+
+
+def table_name(number: int) -> str:
+    return f"{number:06}.ldb"
+
+
+def damaged(path: Path, offset: int, what: str) -> FileError:
+    return FileError(
+        f"{path}: is damaged at byte {offset}: {what}. Restore the file, or make the database again."
+    )
+
+
+def contents(path: Path) -> Bytes:
+    """The bytes of a file, mapped into memory.
+
+    Raises:
+        FileError: it is missing, or not readable.
+    """
+    try:
+        with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return b""  # cannot be mapped
+            return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    except OSError as e:
+        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+
+
+def checksum(data: bytes | memoryview) -> int:
+    """CRC32C, masked: stored beside data that holds checksums itself, it must not look like one."""
+    crc = crc32c(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
