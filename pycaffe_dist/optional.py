@@ -37,7 +37,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     Args:
         module: the module's import name.
         extra: the extra of our package that holds it, or the package itself if we always need it.
-        purpose: what was asked for, as the start of a sentence ("Reading a LevelDB").
+        purpose: what was asked for, as the start of a sentence ("Drawing a chart").
     """
     try:
         return importlib.import_module(module)

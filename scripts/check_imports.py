@@ -22,7 +22,8 @@ OWNERS = {
     "google.protobuf": ("proto/", "data/", "tools/", "cli/_upgrade.py"),
     "h5py": ("proto/hdf5.py", "data/"),
     "lmdb": ("data/",),
-    "plyvel": ("data/",),
+    "cramjam": ("data/leveldb/",),
+    "crc32c": ("data/leveldb/",),
     "PIL": ("data/", "io.py"),
 }
 # Rooms inside, and the rooms they must never import.

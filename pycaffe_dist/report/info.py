@@ -27,10 +27,9 @@ PARTS = {
     "cpu": (("onednn-cpu-gomp", "llvmlite"), "the fast CPU engine"),
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
     "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
-    "leveldb": (("plyvel",), "LevelDB databases"),
     "plot": (("matplotlib",), "charts of training logs"),
 }
-REQUIRED = ("numpy", "protobuf", "lmdb", "pillow", "h5py")
+REQUIRED = ("numpy", "protobuf", "lmdb", "pillow", "h5py", "cramjam", "crc32c")
 
 
 @dataclass

@@ -33,7 +33,6 @@ def test_images(folder):
 
 
 def test_pairs_are_a_leveldb_unless_asked_for(folder):
-    pytest.importorskip("plyvel")
     done = run("convert_mnist_siamese_data", folder, "images", "labels", "pairs", "--seed=1")
     assert (done.returncode, done.stdout) == (0, "pairs: 5 pairs\n"), done.stderr
     assert kind_of(str(folder / "pairs")) == "leveldb"

@@ -2,10 +2,10 @@ import io
 import logging
 
 import numpy as np
-import plyvel
 import pytest
 from PIL import Image
 
+from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
@@ -25,12 +25,7 @@ def records(images=IMAGES):
 @pytest.fixture(params=["LMDB", "LEVELDB"])
 def database(request, tmp_path):
     path = tmp_path / "db"
-    if request.param == "LMDB":
-        write_lmdb(path, records())
-    else:
-        with plyvel.DB(str(path), create_if_missing=True) as db:
-            for key, value in records():
-                db.put(key, value)
+    write_database(path, request.param.lower(), records())
     return path, request.param
 
 

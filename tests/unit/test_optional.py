@@ -16,7 +16,7 @@ def extras():
     return tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
 
 
-@pytest.mark.parametrize("extra", ["mpi", "gpu", "leveldb", "plot"])
+@pytest.mark.parametrize("extra", ["mpi", "gpu", "cpu", "plot"])
 def test_install_command(extras, extra):
     command = install_command(extra)
     start = "python -m pip install '"
@@ -48,11 +48,11 @@ def test_a_module_that_is_there():
 
 def test_a_module_that_is_not_there():
     with pytest.raises(MissingPartError) as e:
-        require("no_such_module", "leveldb", "Reading a LevelDB")
+        require("no_such_module", "plot", "Drawing a chart")
     assert str(e.value) == (
-        "Reading a LevelDB needs the Python module 'no_such_module', which cannot be imported "
+        "Drawing a chart needs the Python module 'no_such_module', which cannot be imported "
         "(No module named 'no_such_module').\n"
-        f"Install it with: {install_command('leveldb')}"
+        f"Install it with: {install_command('plot')}"
     )
     assert isinstance(e.value, PcdError)
     assert isinstance(e.value, ImportError)
@@ -72,5 +72,5 @@ def test_the_message_does_not_depend_on_being_installed(monkeypatch):
 
     monkeypatch.setattr(importlib.metadata, "requires", requires)
     with pytest.raises(MissingPartError) as e:
-        require("no_such_module", "leveldb", "Reading a LevelDB")
-    assert "Reading a LevelDB needs the Python module 'no_such_module'" in str(e.value)
+        require("no_such_module", "plot", "Drawing a chart")
+    assert "Drawing a chart needs the Python module 'no_such_module'" in str(e.value)

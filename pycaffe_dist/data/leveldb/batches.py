@@ -44,9 +44,7 @@ def read_updates(folder: Path, manifest: Manifest) -> dict[bytes, Update]:
             _replay(path, payload, data, updates)
             expected = sequence + count
     if expected is not None and expected <= written:
-        raise damaged(
-            path, path.stat().st_size, f"it ends with update {expected - 1} of {written}"
-        )
+        raise damaged(path, path.stat().st_size, f"it ends with update {expected - 1} of {written}")
     return updates
 
 

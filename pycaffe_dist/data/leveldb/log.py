@@ -17,7 +17,7 @@ from pycaffe_dist.data.leveldb.files import Bytes, checksum, contents, damaged
 
 BLOCK = 32 << 10
 HEADER = Struct("<IHB")
-ZERO, FULL, FIRST, MIDDLE, LAST = range(5)
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 
 class Payload:
@@ -97,15 +97,16 @@ def _pieces(path: Path, buffer: Bytes) -> Iterator[tuple[int, int, int]]:
                 raise damaged(path, at, "bytes where none should be")
             at = end
             continue
-        if begin + length > at - at % BLOCK + BLOCK:
-            raise damaged(path, at, f"a piece of {length} bytes does not fit into its block")
+        room = left - HEADER.size
+        if length > room or (kind in (FIRST, MIDDLE) and length < room):
+            raise damaged(path, at, f"a piece of {length} bytes, where there is room for {room}")
+        if not FULL <= kind <= LAST:
+            raise damaged(path, at, f"a piece has the unknown type {kind}")
         if begin + length > len(buffer):
             _check_unfinished(path, view, at)
             return
         if checksum(view[begin - 1 : begin + length]) != stored:
             raise damaged(path, at, f"the checksum of a piece of {length} bytes is wrong")
-        if kind > LAST:
-            raise damaged(path, at, f"a piece has the unknown type {kind}")
         yield kind, begin, begin + length
         at = begin + length
 

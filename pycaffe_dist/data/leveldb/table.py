@@ -187,4 +187,3 @@ class Table:
             )
         # The last four bytes are the number of restarts, of four bytes each.
         return buffer, begin, end - 4 - 4 * int.from_bytes(buffer[end - 4 : end], "little")
-

@@ -1,3 +1,5 @@
+import random
+
 import pytest
 
 from pycaffe_dist.data.database import kind_of, records_of, size_of, write_database
@@ -8,8 +10,6 @@ RECORDS = [(b"%04d" % i, b"value" * i) for i in range(20)]
 
 @pytest.fixture(params=["lmdb", "leveldb"])
 def kind(request):
-    if request.param == "leveldb":
-        pytest.importorskip("plyvel")
     return request.param
 
 
@@ -52,17 +52,16 @@ def test_cut_lmdb_is_refused_before_it_is_read(tmp_path):
 
 
 def test_damaged_leveldb_names_the_last_good_record(tmp_path):
-    plyvel = pytest.importorskip("plyvel")
     path = tmp_path / "db"
-    write_database(path, "leveldb", ((b"%08d" % i, bytes(1000)) for i in range(500)))
-    database = plyvel.DB(str(path), compression=None, block_size=4096)
-    database.compact_range()
-    database.close()
+    rng = random.Random(0)
+    write_database(path, "leveldb", ((b"%08d" % i, rng.randbytes(1000)) for i in range(500)))
     (table,) = path.glob("*.ldb")
     content = bytearray(table.read_bytes())
     content[len(content) // 2] ^= 0xFF
     table.write_bytes(content)
-    with pytest.raises(FileError, match=r"cannot be read beyond the record 0000\d+"):
+    with pytest.raises(
+        FileError, match=r"cannot be read beyond the record 0000\d+.*\.ldb.*byte \d+"
+    ):
         list(records_of(str(path), "leveldb"))
 
 

@@ -1,9 +1,8 @@
 """Records dealt to ranks."""
 
-import plyvel
 import pytest
 
-from pycaffe_dist.data.lmdb_writer import write_lmdb
+from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.shards import Deal, Records, shard_of
 from pycaffe_dist.data.source import open_source
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
@@ -16,15 +15,8 @@ KEYS = [b"%05d" % i for i in range(COUNT)]
 def opened(request, tmp_path):
     path = str(tmp_path / request.param)
     rows = [(key, b"v" + key) for key in KEYS]
-    if request.param == "lmdb":
-        write_lmdb(path, rows)
-        backend = DataParameter.LMDB
-    else:
-        with plyvel.DB(path, create_if_missing=True) as db:
-            for key, value in rows:
-                db.put(key, value)
-        backend = DataParameter.LEVELDB
-    return lambda: open_source(path, backend)
+    write_database(path, request.param, rows)
+    return lambda: open_source(path, DataParameter.DB.Value(request.param.upper()))
 
 
 def taken(records, count):

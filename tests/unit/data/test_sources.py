@@ -1,17 +1,17 @@
 """LMDB and LevelDB as sources of records."""
 
 import gc
+import shutil
 import threading
 
 import lmdb
-import plyvel
 import pytest
 
-from pycaffe_dist import optional
+from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.lmdb_writer import write_lmdb
 from pycaffe_dist.data.source import key_text, open_source
-from pycaffe_dist.errors import FileError, MissingPartError
+from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
 
 RECORDS = [(b"b", b"2"), (b"a", b"1"), (b"c", b"3")]
@@ -21,12 +21,7 @@ BACKENDS = {"lmdb": DataParameter.LMDB, "leveldb": DataParameter.LEVELDB}
 @pytest.fixture(params=BACKENDS)
 def database(request, tmp_path):
     path = tmp_path / request.param
-    if request.param == "lmdb":
-        write_lmdb(path, RECORDS)
-    else:
-        with plyvel.DB(str(path), create_if_missing=True) as db:
-            for key, value in RECORDS:
-                db.put(key, value)
+    write_database(path, request.param, RECORDS)
     return str(path), BACKENDS[request.param]
 
 
@@ -65,12 +60,10 @@ def test_closed_with_the_last_reader(database):
     source.close()
     del source
     gc.collect()
-    if backend == DataParameter.LEVELDB:
-        plyvel.DB(path).close()  # not locked any more
-    else:
-        write_lmdb(path, RECORDS[:1], replace=True)
-        source = open_source(path, backend)
-        assert [source.read() for _ in range(2)] == [(b"b", b"2")] * 2
+    shutil.rmtree(path)
+    write_database(path, "lmdb" if backend == DataParameter.LMDB else "leveldb", RECORDS[:1])
+    source = open_source(path, backend)
+    assert [source.read() for _ in range(2)] == [(b"b", b"2")] * 2
 
 
 def test_an_lmdb_is_not_touched(tmp_path):
@@ -102,23 +95,6 @@ def test_refuses(tmp_path, monkeypatch):
         open_source("none", DataParameter.LMDB)
 
 
-def test_a_leveldb_that_somebody_else_reads(tmp_path):
-    with (
-        plyvel.DB(str(tmp_path / "db"), create_if_missing=True),
-        pytest.raises(FileError, match=r"(?s)is not a readable LevelDB.*convert it to LMDB"),
-    ):
-        open_source(str(tmp_path / "db"), DataParameter.LEVELDB)
-
-
-def test_without_plyvel(tmp_path, monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(optional.importlib, "import_module", missing)
-    with pytest.raises(MissingPartError, match="Reading a LevelDB needs"):
-        open_source(str(tmp_path), DataParameter.LEVELDB)
-
-
 @pytest.mark.parametrize(
     "key", [b"%08d_a.jpg", b"%04d", b"k%d", b"%d"], ids=["imageset", "digits", "named", "unpadded"]
 )
@@ -126,13 +102,8 @@ def test_without_plyvel(tmp_path, monkeypatch):
 def test_any_record_by_its_number(tmp_path, backend, key):
     rows = [(key % i, b"%d" % i) for i in range(300)]
     path = str(tmp_path / "db")
-    if backend == "lmdb":
-        write_lmdb(path, rows)
-    else:
-        with plyvel.DB(path, create_if_missing=True) as db:
-            for row in rows:
-                db.put(*row)
     rows.sort()
+    write_database(path, backend, rows)
     source = open_source(path, BACKENDS[backend])
     source.read()
     assert source.count == 300

@@ -28,7 +28,7 @@ def test_the_machine(rows):
     assert find(rows, "engines", "numpy").there
 
 
-@pytest.mark.parametrize("name", ["numpy", "protobuf", "lmdb", "pillow", "h5py"])
+@pytest.mark.parametrize("name", ["numpy", "protobuf", "lmdb", "pillow", "h5py", "cramjam"])
 def test_required_packages(rows, name):
     row = find(rows, "packages", name)
     assert row.there
@@ -37,7 +37,7 @@ def test_required_packages(rows, name):
 
 def test_optional_packages_are_there_or_say_how_to_get_them(rows):
     packages = [row for row in rows if row.section == "packages"]
-    assert {"mpi4py", "plyvel", "cupy-cuda12x"} <= {row.name for row in packages}
+    assert {"mpi4py", "matplotlib", "cupy-cuda12x"} <= {row.name for row in packages}
     for row in packages:
         if row.there:
             assert not row.add
@@ -53,10 +53,10 @@ def test_there_is_always_a_word_on_mpi_and_gpus(rows):
 
 
 def test_missing_packages(monkeypatch):
-    monkeypatch.setattr(info, "_version", lambda name: None if name == "plyvel" else "1.2")
-    row = find(info._packages(), "packages", "plyvel")
-    assert (row.there, row.text) == (False, "not installed: LevelDB databases")
-    assert "plyvel" in row.add
+    monkeypatch.setattr(info, "_version", lambda name: None if name == "matplotlib" else "1.2")
+    row = find(info._packages(), "packages", "matplotlib")
+    assert (row.there, row.text) == (False, "not installed: charts of training logs")
+    assert "matplotlib" in row.add
 
 
 def test_only_what_is_missing_of_an_extra_is_to_be_installed(monkeypatch):
@@ -194,8 +194,8 @@ def test_nccl(monkeypatch):
 ROWS = [
     Row("machine", "cores", True, "2"),
     Row("packages", "numpy", True, "2.0"),
-    Row("packages", "plyvel", False, "not installed: LevelDB", "pip install plyvel"),
-    Row("packages", "again", False, "not installed: LevelDB", "pip install plyvel"),
+    Row("packages", "mpi4py", False, "not installed: ranks", "pip install mpi4py"),
+    Row("packages", "again", False, "not installed: ranks", "pip install mpi4py"),
 ]
 
 
@@ -205,11 +205,11 @@ def test_as_text():
         "    cores              2",
         "packages",
         "    numpy              2.0",
-        "  - plyvel             not installed: LevelDB",
-        "  - again              not installed: LevelDB",
+        "  - mpi4py             not installed: ranks",
+        "  - again              not installed: ranks",
         "",
         "To add what is missing:",
-        "  pip install plyvel",
+        "  pip install mpi4py",
     ]
     assert "missing" not in as_text(ROWS[:2])
 
@@ -218,9 +218,9 @@ def test_as_json():
     rows = json.loads(as_json(ROWS))
     assert rows[2] == {
         "section": "packages",
-        "name": "plyvel",
+        "name": "mpi4py",
         "there": False,
-        "text": "not installed: LevelDB",
-        "add": "pip install plyvel",
+        "text": "not installed: ranks",
+        "add": "pip install mpi4py",
     }
     assert len(rows) == 4

@@ -9,8 +9,6 @@ RECORDS = [(b"%04d" % i, b"value %d" % i) for i in range(2501)]
 
 @pytest.mark.parametrize("kind", ["lmdb", "leveldb"])
 def test_records_are_dealt_in_turn(tmp_path, kind):
-    if kind == "leveldb":
-        pytest.importorskip("plyvel")
     path = str(tmp_path / "db")
     write_database(path, kind, RECORDS)
     assert partition_data(f"{path}/", 3) == {f"{path}_0": 834, f"{path}_1": 834, f"{path}_2": 833}
