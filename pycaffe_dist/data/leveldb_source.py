@@ -7,11 +7,14 @@ from itertools import chain
 from pycaffe_dist.data.datum import LARGE
 from pycaffe_dist.data.leveldb.log import Payload
 from pycaffe_dist.data.leveldb.reader import LevelDB
+from pycaffe_dist.data.leveldb.table import Record
 from pycaffe_dist.data.source import Buffer, Source
 
 
 class LevelDBSource(Source):
     """All records of a LevelDB."""
+
+    _here: Record  # at the position
 
     def _open(self) -> None:
         self._database = LevelDB(self.path)

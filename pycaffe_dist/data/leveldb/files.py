@@ -23,7 +23,8 @@ def table_name(number: int) -> str:
 
 def damaged(path: Path, offset: int, what: str) -> FileError:
     return FileError(
-        f"{path}: is damaged at byte {offset}: {what}. Restore the file, or make the database again."
+        f"{path}: is damaged at byte {offset}: {what}. "
+        "Restore the file, or make the database again."
     )
 
 

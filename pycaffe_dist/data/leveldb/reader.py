@@ -1,4 +1,4 @@
-"""A database as one sequence of records: its tables and logs merged, the newest value of each key."""
+"""A database as one sequence of records: tables and logs merged, the newest value of each key."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class LevelDB:
 
     def _updates_from(self, keys: list[bytes], start: bytes) -> Iterator[Version]:
         for key in keys[bisect_left(keys, start) :]:
-            trailer, *place = self._updates[key]
-            yield key, -trailer, *place
+            trailer, buffer, begin, end = self._updates[key]
+            yield key, -trailer, buffer, begin, end
 
     def _tables_from(self, tables: list[TableFile], start: bytes) -> Iterator[Version]:
         for table in tables[bisect_left(tables, start, key=attrgetter("last")) :]:

@@ -94,10 +94,11 @@ class Table:
 
     def _keep(self, i: int, found: list[Record], last: bytes | None) -> None:
         """Remember what is in a block; not if its values would have to be remembered, too."""
-        if i not in self._kept and len(found) <= self._room.records:
-            if all(buffer is self.buffer for _, buffer, _, _ in found):
-                self._kept[i] = found, last
-                self._room.records -= len(found)
+        if i in self._kept or len(found) > self._room.records:
+            return
+        if all(buffer is self.buffer for _, buffer, _, _ in found):
+            self._kept[i] = found, last
+            self._room.records -= len(found)
 
     def versions(self, start: bytes) -> Iterator[Version]:
         """As ``records``, with older values and deletions; of one key the newest comes first."""
@@ -121,7 +122,7 @@ class Table:
             self.ends.append(key[:-TRAILER])
             self.handles.append(handle)
 
-    def _handle(self, at: int, buffer: Bytes | Payload) -> tuple[Handle, int]:
+    def _handle(self, at: int, buffer: Bytes) -> tuple[Handle, int]:
         offset, at = read_varint(buffer, at, len(buffer))
         size, at = read_varint(buffer, at, len(buffer))
         return (offset, size), at

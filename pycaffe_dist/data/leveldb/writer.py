@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -51,7 +51,7 @@ class Writer:
         """Write what is left, and the manifest."""
         self._flush()
         tables = sorted(self.tables, key=lambda table: table.first)
-        apart = all(a.last < b.first for a, b in zip(tables, tables[1:], strict=False))
+        apart = all(a.last < b.first for a, b in pairwise(tables))
         level = LAST_LEVEL if apart else OVERLAPPING
         write_manifest(self.folder, MANIFEST_NUMBER, level, tables, self._sequence)
 
@@ -110,7 +110,7 @@ class _Block:
         if self.count and self.count % self.restart == 0:
             self.restarts.append(len(self.data))
         elif self.count:
-            shared = len(os.path.commonprefix((self.key, key)))
+            shared = _shared(self.key, key)
         self.data += varint(shared) + varint(len(key) - shared) + varint(len(value))
         self.data += key[shared:]
         self.data += value
@@ -129,3 +129,11 @@ class _Block:
         data += bytes([kind])
         file.write(data + checksum(data).to_bytes(4, "little"))
         return handle
+
+
+def _shared(one: bytes, two: bytes) -> int:
+    """How many bytes both begin with."""
+    for i, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return i
+    return min(len(one), len(two))

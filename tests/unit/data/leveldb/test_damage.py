@@ -117,7 +117,7 @@ def test_a_log_ends_where_its_writer_was_stopped(log):
 
 
 def test_a_length_that_points_behind_the_end_is_damage_and_no_end(log):
-    content, read = log
+    _, read = log
     short = log_bytes(b"record")
     with pytest.raises(FileError, match=r"000003\.log: is damaged at byte 4: the length"):
         read(short[:4] + b"\x86" + short[5:])
