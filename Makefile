@@ -4,27 +4,31 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
-EXTRAS := mpi,leveldb,plot,dev
+DEV    := $(VENV)/.developing
 
-.PHONY: setup bench-models bench-cluster bench-gpu train test test-gpu test-protobuf lint format type proto bench clean
+.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test test-gpu test-protobuf lint format type proto bench clean
 
-setup: $(STAMP)
+setup: $(DEV)  ## for developing; running alone needs less
 
 # A machine without ensurepip (Debian keeps it in python3-venv) has its own pip fill the new .venv.
-$(STAMP): pyproject.toml setup.py
+$(STAMP): pyproject.toml setup.py scripts/install.py
 	$(PYTHON) -m venv $(VENV) 2>/dev/null || { rm -rf $(VENV) && $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install --quiet pip; }
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	$(PY) scripts/install.py run
+	touch $@
+
+$(DEV): $(STAMP)
+	$(PY) scripts/install.py dev
 	touch $@
 
 RUN := runs/digits
 
 # A folder holds one run: the second is runs/digits-2.
-train: setup  ## LeNet on the embedded handwritten digits
+train: $(STAMP)  ## LeNet on the embedded handwritten digits
 	$(PY) data/digits/create_digits.py
 	run=$(RUN); n=1; while [ -e $$run ]; do n=$$((n + 1)); run=$(RUN)-$$n; done; \
 	$(PY) -m pycaffe_dist train -solver models/digits/solver.prototxt --run-dir $$run && \
-	$(PY) -m pycaffe_dist plot $$run -o $$run/training.png && \
-	echo "Weights: $$(ls -t $$run/*.caffemodel | head -1)   Chart: $$run/training.png"
+	{ $(PY) -m pycaffe_dist plot $$run -o $$run/training.png || $(PY) -m pycaffe_dist plot $$run --terminal; } && \
+	echo "Weights: $$(ls -t $$run/*.caffemodel | head -1)   Chart: $$(ls $$run/training.png 2>/dev/null || echo above)"
 
 test: setup
 	$(PY) -m pytest
@@ -38,6 +42,9 @@ test-gpu: setup  ## layers, nets, solvers and kernels on a real GPU
 
 test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
 	$(PY) scripts/test_protobuf.py
+
+test-pythons:  ## fresh clones, both commands, every Python that is found
+	$(PYTHON) scripts/test_pythons.py
 
 lint: setup
 	$(VENV)/bin/ruff check .
@@ -63,7 +70,7 @@ bench: setup
 	$(PY) scripts/bench_data.py
 	$(PY) scripts/bench_choice.py
 	$(PY) scripts/bench_choice.py --busy --output runs/choice_busy.json
-
+	$(PY) scripts/bench_leveldb.py
 	$(PY) scripts/bench_cpu.py --everything --output docs/cpu_bench.json
 
 bench-cluster: setup  ## ranks in network namespaces against PyTorch DDP; needs root

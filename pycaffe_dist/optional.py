@@ -13,19 +13,24 @@ from pycaffe_dist.errors import MissingPartError
 DISTRIBUTION = "pycaffe_dist"
 
 
-def install_command(extra: str, only: Collection[str] = ()) -> str:
-    """The command that installs what an extra of our package asks for, or one of its packages.
+def requirements(extra: str) -> list[str]:
+    """What an extra of our package asks for, some of it only of some Pythons.
 
-    Args:
-        extra: the extra, or a package that is always needed.
-        only: of the extra's packages these.
+    ``extra`` may also be a package that is always needed.
     """
-    wanted = re.compile(rf"""extra == ["']{re.escape(extra)}["']|^{re.escape(extra)}\b""")
+    ending = re.compile(rf"""(;| and) extra == ["']{re.escape(extra)}["']$""")
+    always = re.compile(rf"{re.escape(extra)}\b(?!.*extra ==)")
     try:
         rows = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:  # run from its sources
         rows = []
-    packages = [row.split(";")[0].strip() for row in rows if wanted.search(row)]
+    found = (row for row in rows if ending.search(row) or always.match(row))
+    return [ending.sub("", row).strip() for row in found]
+
+
+def install_command(extra: str, only: Collection[str] = ()) -> str:
+    """The command that installs what an extra asks for; if ``only`` is given, of that these."""
+    packages = requirements(extra)
     if only:
         packages = [p for p in packages if re.split(r"[^\w-]", p)[0] in only]
     return "python -m pip install " + " ".join(f"'{p}'" for p in packages or [f".[{extra}]"])

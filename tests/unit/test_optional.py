@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pycaffe_dist.errors import MissingPartError, PcdError
-from pycaffe_dist.optional import install_command, require
+from pycaffe_dist.optional import install_command, require, requirements
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
@@ -39,6 +39,13 @@ def test_names_that_share_a_beginning_are_different_extras(monkeypatch):
     assert install_command("xy") == "python -m pip install 'd'"
     assert install_command("e") == "python -m pip install 'e>=3'"
     assert install_command("x", ["b"]) == "python -m pip install 'b[c]==2'"
+
+
+def test_what_only_some_pythons_need_says_so(monkeypatch):
+    rows = ["a>=1; python_version < \"3.13\" and extra == 'x'", "b; (c or d) and extra == 'x'"]
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: rows)
+    assert requirements("x") == ['a>=1; python_version < "3.13"', "b; (c or d)"]
+    assert install_command("x").endswith("""'a>=1; python_version < "3.13"' 'b; (c or d)'""")
 
 
 def test_a_module_that_is_there():

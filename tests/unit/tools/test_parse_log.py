@@ -1,4 +1,5 @@
 import math
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,11 @@ def parse(text, **settings):
     return parse_lines(text.splitlines(), **settings)
 
 
+def told(text):
+    """What a log tells, comparable: a rate that is missing is nan, which does not equal itself."""
+    return astuple(parse(text))
+
+
 def stamped(*texts, day="I1116"):
     return "\n".join(
         f"{day} 00:00:{second:02d}.000000 1 a.cpp:1] {text}" for second, text in enumerate(texts)
@@ -58,11 +64,11 @@ def test_a_plain_log():
 
 @pytest.mark.parametrize("prefix", ["I20261116", "[1,0]<stderr>:I1116", "W1116"])
 def test_other_prefixes(prefix):
-    assert parse(LOG.replace("I1116", prefix)) == parse(LOG)
+    assert told(LOG.replace("I1116", prefix)) == told(LOG)
 
 
 def test_a_log_from_windows():
-    assert parse(LOG.replace("\n", "\r\n")) == parse(LOG)
+    assert told(LOG.replace("\n", "\r\n")) == told(LOG)
 
 
 @pytest.mark.parametrize(
