@@ -87,3 +87,16 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def mapped(folder: str = "/") -> list[str]:
+    """The files below a folder that are in this process's memory: its libraries and others.
+
+    None where the system does not tell.
+    """
+    try:
+        lines = Path("/proc/self/maps").read_text().splitlines()
+    except OSError:
+        return []
+    paths = dict.fromkeys(line[line.index("/") :] for line in lines if "/" in line)
+    return [p for p in paths if p.startswith(folder) and not p.endswith(" (deleted)")]

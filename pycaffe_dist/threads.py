@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -19,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.files import mapped
 
 # How many ranks share this node, as Open MPI's and MPICH's mpirun tell it.
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+PAUSE = 1  # omp_pause_soft: threads are given up, settings stay
 FLUSH = 0x8040  # in x86's MXCSR: results (bit 15) and operands (bit 6)
 
 _chosen: int | None = None
@@ -80,12 +81,7 @@ def _openblas() -> Iterator[tuple[ctypes.CDLL, str, str]]:
 
 def _loaded(name: str) -> list[str]:
     """Paths of the shared libraries in this process whose file name has ``name``."""
-    try:
-        text = Path("/proc/self/maps").read_text()
-    except OSError:
-        return []
-    paths = re.findall(r"(/\S+\.so[.\d]*)$", text, re.MULTILINE)
-    return [p for p in dict.fromkeys(paths) if name in Path(p).name]
+    return [p for p in mapped() if name in Path(p).name and ".so" in Path(p).suffixes]
 
 
 # -- our own pool ----------------------------------------------------------------------------------
@@ -115,7 +111,28 @@ def _workers() -> ThreadPoolExecutor:
     return _pool
 
 
-os.register_at_fork(after_in_child=lambda: globals().update(_pool=None))
+# -- a process that forks --------------------------------------------------------------------------
+
+
+def _dissolve_openmp() -> None:
+    """Let the threads of OpenMP end: the next region starts new ones.
+
+    A child would inherit the list of its parent's threads without the threads, and its first
+    parallel region would wait for them for ever.  (OpenBLAS sees to its own.)
+    """
+    for path in _loaded("libgomp"):
+        pause = getattr(ctypes.CDLL(path), "omp_pause_resource_all", None)  # since GCC 9
+        if pause is not None:
+            pause(PAUSE)
+
+
+def _forget_pool() -> None:
+    """The child has none of the pool's threads."""
+    global _pool
+    _pool = None
+
+
+os.register_at_fork(before=_dissolve_openmp, after_in_child=_forget_pool)
 
 
 # -- denormal numbers ------------------------------------------------------------------------------

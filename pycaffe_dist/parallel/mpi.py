@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.errors import MissingPartError, PcdError
+from pycaffe_dist.files import mapped
 from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
 from pycaffe_dist.parallel import lifeline
@@ -64,7 +65,7 @@ class MpiCommunicator(Communicator):
         super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
         self._node = self._comm.Split(nodes.of_rank[self.rank], self.rank)
         if self._node.Get_rank() == 0:
-            for file in _mapped("/dev/shm/"):
+            for file in mapped("/dev/shm/"):
                 lifeline.say(lifeline.MEMORY, os.path.basename(file))
         self._windows: list[Any] = []
         self._room: Array = np.empty(0, np.uint8)  # of the newest window, what is still free
@@ -154,14 +155,8 @@ def facts() -> dict[str, str]:
 def library() -> tuple[str, str]:
     """Whose MPI it is and the file that was loaded; MPI is not started."""
     MPI = _load()
-    files = _mapped("/libmpi")
+    files = [path for path in mapped() if "/libmpi" in path]
     return MPI.get_vendor()[0], min(files, key=len, default=str(MPI.__file__))
-
-
-def _mapped(part: str) -> set[str]:
-    """The files in our memory whose name has ``part``."""
-    with open("/proc/self/maps") as maps:
-        return {file for line in maps if part in (file := line.split()[-1])}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
+import mmap
 import os
 import stat
 
 import pytest
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write, read_bytes
+from pycaffe_dist.files import atomic_write, mapped, read_bytes
 
 # -- reading ---------------------------------------------------------------------------------------
 
@@ -178,3 +179,19 @@ def test_permissions_of_a_replaced_file_stay(tmp_path, umask, mode):
     with atomic_write(target) as file:
         file.write(b"x")
     assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+def test_files_in_memory_are_told_by_their_whole_names(tmp_path):
+    folder = tmp_path / "two words"
+    folder.mkdir()
+    kept, removed = folder / "a b.so.1", folder / "c.so"
+    maps = []
+    for path in (kept, removed):
+        path.write_bytes(b"x" * 4096)
+        with path.open("rb") as file:
+            maps.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    removed.unlink()
+    assert mapped(str(folder)) == [str(kept)]
+    assert str(kept) in mapped()
+    for one in maps:
+        one.close()
