@@ -10,7 +10,14 @@ import os
 
 import numpy as np
 
-_generator = np.random.RandomState(int.from_bytes(os.urandom(4), "little"))
+_bits = np.random.MT19937()
+_generator = np.random.RandomState(_bits)
+# A process forks between two draws: else the child would have a lock that nobody gives back.
+os.register_at_fork(
+    before=_bits.lock.acquire,
+    after_in_parent=_bits.lock.release,
+    after_in_child=_bits.lock.release,
+)
 
 
 def set_random_seed(seed: int) -> None:

@@ -41,6 +41,12 @@ def state_of(rng: np.random.RandomState) -> NDArray[np.uint32]:
     return np.append(words, np.uint32(place)).astype(np.uint32)
 
 
-def set_state(rng: np.random.RandomState, state: NDArray[np.uint32]) -> None:
-    """Go on from what ``state_of`` gave."""
+def from_state(state: NDArray[np.uint32]) -> np.random.RandomState:
+    """A generator that goes on from what ``state_of`` gave.
+
+    A new one, because in a forked process the old one may be locked for ever: by a thread of the
+    parent that was drawing from it.
+    """
+    rng = np.random.RandomState()
     rng.set_state(("MT19937", state[:-1], int(state[-1]), 0, 0.0))
+    return rng

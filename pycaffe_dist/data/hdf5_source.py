@@ -70,7 +70,7 @@ class HDF5Source:
         self._load()
         if self._rng and "rng" in position:
             self._order = position["rows"].copy()
-            draws.set_state(self._rng, position["rng"])
+            self._rng = draws.from_state(position["rng"])
         self._row = position["row"]
         if self._row >= len(self._order) or len(self._order) != len(self._arrays[0]):
             raise FileError("the snapshot was made with HDF5 files of other lengths")

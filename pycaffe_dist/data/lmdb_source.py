@@ -22,6 +22,9 @@ class LMDBSource(Source):
 
     def _open(self) -> None:
         self._environment = open_environment(self.path)
+        self._begin()
+
+    def _begin(self) -> None:
         self._transaction = self._environment.begin(buffers=True)
         self._cursor = self._transaction.cursor()
 

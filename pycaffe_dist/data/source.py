@@ -57,6 +57,15 @@ class Source(ABC):
         self._first()
         self._at = 0
 
+    def reopen(self) -> None:
+        """Begin at the first record anew: in a forked process, which has no thread of its parent.
+
+        What such a thread had in hand at that moment, a cursor or an index, may be half done.
+        """
+        self._marks = []
+        self._begin()
+        self._rewind()
+
     # -- any record --------------------------------------------------------------------------
 
     @property
@@ -129,6 +138,10 @@ class Source(ABC):
 
     @abstractmethod
     def _open(self) -> None: ...
+
+    def _begin(self) -> None:
+        """A position in the database that owes nothing to the one before."""
+        self._open()
 
     @abstractmethod
     def _first(self) -> bool:

@@ -92,6 +92,9 @@ class BaseData(Layer):
         """Take from a position on; what is not in it stays."""
         raise NotImplementedError
 
+    def reopen(self) -> None:
+        """In a forked process: trust nothing that a thread had in hand but what ``go_to`` sets."""
+
     def restarts(self) -> int:
         """How often the source has been read to its end."""
         return 0
@@ -144,9 +147,7 @@ class BaseData(Layer):
         self._restarts = batch.restarts
 
     def _next_batch(self) -> Batch:
-        if self.prefetcher and self.prefetcher.process != os.getpid():
-            self.prefetcher.abandon()
-            self._go_back()
+        self._notice_fork()
         try:
             if not self.prefetcher and not prefetch.data_threads():
                 self.load_batch(self._unthreaded)
@@ -161,6 +162,13 @@ class BaseData(Layer):
         if self.phase == TRAIN:
             self.prefetcher.tell_starvation()
         return batch
+
+    def _notice_fork(self) -> None:
+        """In a forked process, where the thread is not, nothing is used that it was moving."""
+        if self.prefetcher and self.prefetcher.process != os.getpid():
+            self.prefetcher.abandon()
+            self.reopen()
+            self._go_back()
 
     def starvation(self) -> float:
         """The share of the time that the net waited for its batches."""
@@ -255,6 +263,7 @@ class BaseData(Layer):
         return {} if self.context.dry else self._used
 
     def set_state(self, state: dict[str, Any]) -> None:
+        self._notice_fork()
         if self.prefetcher:
             self.prefetcher.close()
         if state.get("rank", self.context.rank) != self.context.rank:
@@ -276,7 +285,7 @@ class BaseData(Layer):
         self.prefetcher = None
         self.go_to(self._used)
         if self.transformer.rng and "transformer" in self._used:
-            draws.set_state(self.transformer.rng, self._used["transformer"])
+            self.transformer.rng = draws.from_state(self._used["transformer"])
         self._restarts = self.restarts()
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:

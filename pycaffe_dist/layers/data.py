@@ -93,6 +93,9 @@ class Data(BaseData):
     def restarts(self) -> int:
         return self.records.restarts
 
+    def reopen(self) -> None:
+        self.records.source.reopen()
+
     def _shard(self) -> str | None:
         p = self.layer_param.data_param
         shared = p.shared_file_system if p.HasField("shared_file_system") else None

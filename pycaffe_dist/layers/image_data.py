@@ -112,7 +112,7 @@ class ImageData(BaseData):
         self.taken = position.get("line", self.taken)
         if "order" in position and self.layer_param.image_data_param.shuffle:
             self.order = position["order"]
-            draws.set_state(self.rng, position["shuffle"])
+            self.rng = draws.from_state(position["shuffle"])
         if len(self.order) != len(self.lines) or self.taken >= len(self.lines):
             raise NetError(
                 f"the snapshot was made with a list of {len(self.order)} images, "

@@ -89,7 +89,7 @@ class MemoryData(Layer):
         self.position = state["position"]
         self.resumed = self.data is None
         if self.transformer.rng and "transformer" in state:
-            draws.set_state(self.transformer.rng, state["transformer"])
+            self.transformer.rng = draws.from_state(state["transformer"])
 
     # -- giving it data ----------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ class WindowData(BaseData):
 
     def go_to(self, position: dict[str, Any]) -> None:
         if "windows" in position:
-            draws.set_state(self.rng, position["windows"])
+            self.rng = draws.from_state(position["windows"])
 
     def _fill(self, out: Array, window: Window, mirror: bool) -> None:
         p = self.layer_param.window_data_param
