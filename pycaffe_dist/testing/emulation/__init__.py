@@ -9,6 +9,7 @@ have exactly the types that the kernel declares.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import os
@@ -126,7 +127,6 @@ def _compiled(program: str) -> Path:
     folder = _cache_folder()
     library = folder / f"{key[:32]}.so"
     if not library.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as work:
             source, made = Path(work, "kernels.cpp"), Path(work, "kernels.so")
             source.write_text(program)
@@ -148,6 +148,19 @@ def _compiler() -> tuple[str, str]:
 
 
 def _cache_folder() -> Path:
-    folder = os.environ.get("PCD_CACHE")
-    root = Path(folder) if folder else Path.home() / ".cache" / "pycaffe_dist"
-    return root / "emulation"
+    """Where compiled kernels are kept; where that cannot be written, a folder of this process."""
+    named = os.environ.get("PCD_CACHE")
+    root = Path(named) if named else Path.home() / ".cache" / "pycaffe_dist"
+    folder = root / "emulation"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return _temporary()
+    return folder if os.access(folder, os.W_OK) else _temporary()
+
+
+@cache
+def _temporary() -> Path:
+    folder = tempfile.mkdtemp(prefix="pcd-emulation-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
