@@ -5,8 +5,23 @@
     pytest --backend cupy -m "not host"     on a real one (make test-gpu)
 
 Tests that look into plain memory, and so hold there only, are marked ``host``.
+
+Tests see nothing of the user who runs them: caches, HOME and the variables that change how nets
+compute are those of a temporary folder, in this process and in all that it starts.  A test that
+takes too long (``timeout`` in pyproject.toml, or its own mark) ends its process with the stacks of
+all threads; under xdist that is one failure, and the others go on.
 """
 
+import contextlib
+import faulthandler
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -20,6 +35,24 @@ MATRIX += ("unit/test_loading.py", "unit/test_classifier.py", "unit/test_detecto
 ONEDNN = ("golden", "unit/test_pycaffe.py", "layers/test_not_finite.py")
 ONEDNN += ("layers/test_items_picked.py",)
 TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 150
+# Variables, by their first letters: of threads, our own, Caffe's log, folders, an mpirun.
+FOREIGN = ("OMP_", "GOMP_", "OPENBLAS_", "MKL_", "PCD_", "GLOG_", "XDG_", "MPL")
+FOREIGN += ("OMPI_", "PRTE_", "PMIX_", "PMI_", "MPI_")
+KEPT = ("PCD_TEST_GPU", "PCD_ONEDNN")  # where to compute
+MARK = "TESTS_OF_PYCAFFE_DIST"  # the variable by which processes that a test has left are found
+# Waits until the tests' process is gone, however it ended, then kills what it has left.
+REAPER = """
+import os, sys
+from pathlib import Path
+sys.stdin.read()
+for entry in Path("/proc").glob("[0-9]*"):
+    try:
+        if sys.argv[1].encode() in (entry / "environ").read_bytes().split(b"\\0"):
+            if int(entry.name) != os.getpid():
+                os.kill(int(entry.name), 9)
+    except OSError:
+        pass
+"""
 
 
 def pytest_addoption(parser):
@@ -29,6 +62,83 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "host: looks into plain memory, and so holds on NumPy only")
+    config.addinivalue_line("markers", "smoke: one of the few that `make smoke` runs")
+    if not hasattr(config, "workerinput"):  # a worker of xdist has it all from its parent
+        _leave_the_user(config)
+    name = uuid.uuid4().hex
+    os.environ[MARK] = name
+    reaper = [sys.executable, "-ISc", REAPER, f"{MARK}={name}"]
+    config.reaper = subprocess.Popen(reaper, stdin=subprocess.PIPE, start_new_session=True)
+
+
+def pytest_unconfigure(config):
+    config.reaper.stdin.close()
+    config.reaper.wait()
+    folder = getattr(config, "own_folder", None)
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave_the_user(config):
+    """An environment of the tests' own; kernels of the emulated GPU are compiled once for all."""
+    for name in [n for n in os.environ if n.startswith(FOREIGN) and n not in KEPT]:
+        del os.environ[name]
+    folder = config.own_folder = Path(tempfile.mkdtemp(prefix="pcd-tests-"))
+    for variable, part in {"HOME": "home", "PCD_CACHE": "cache", "MPLCONFIGDIR": "mpl"}.items():
+        (folder / part).mkdir()
+        os.environ[variable] = str(folder / part)
+    with contextlib.suppress(AttributeError, OSError):  # no cache, or a clone that is read-only
+        compiled = config.cache.mkdir("emulation")
+        (folder / "cache" / "emulation").symlink_to(compiled)
+
+
+# -- time limits -----------------------------------------------------------------------------------
+
+
+def pytest_timeout_set_timer(item, settings):
+    """A watchdog in C: it also ends a test that hangs in a library, with or without the GIL."""
+    stderr = item.config.stash.get(_stderr_key(), 2)  # not the one that is captured
+    faulthandler.dump_traceback_later(settings.timeout, exit=True, file=stderr)
+    return True
+
+
+def pytest_timeout_cancel_timer(item):
+    faulthandler.cancel_dump_traceback_later()
+    return True
+
+
+def _stderr_key():
+    from _pytest.faulthandler import fault_handler_stderr_fd_key
+
+    return fault_handler_stderr_fd_key
+
+
+@pytest.fixture
+def in_child():
+    """Does something in a forked process, which must end in time with a true answer."""
+
+    def run(work, seconds=30):
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(0 if work() else 1)
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(2)
+        end = time.monotonic() + seconds
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                pytest.fail(f"the forked process has not ended within {seconds} s")
+            time.sleep(0.005)
+        assert ended[1] == 0, "in the forked process something else came of it"
+
+    return run
+
+
+# -- where nets compute ----------------------------------------------------------------------------
 
 
 def pytest_generate_tests(metafunc):
@@ -41,6 +151,16 @@ def pytest_generate_tests(metafunc):
         if metafunc.definition.get_closest_marker("host"):
             backends = [name for name in backends if "cupy" not in name]
         metafunc.parametrize("backend", backends, indirect=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_choice_by_the_clock():
+    """Of oneDNN's implementations the first is taken; a test that wants another forces it."""
+    from pycaffe_dist.engines import create
+    from pycaffe_dist.errors import MissingPartError
+
+    with contextlib.suppress(MissingPartError):
+        create("onednn").fix_choices()
 
 
 @pytest.fixture(autouse=True)

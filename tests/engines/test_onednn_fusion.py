@@ -1,9 +1,5 @@
 """Layers computed together: the same numbers as one by one, in every kind of pass."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,5 @@
 """Every recorded net computes with oneDNN what it computes with NumPy."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 from pathlib import Path
 
 import numpy as np

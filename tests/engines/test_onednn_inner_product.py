@@ -1,9 +1,5 @@
 """InnerProduct: as NumPy computes it, whichever candidate is chosen."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,9 +1,5 @@
 """LRN with oneDNN: sums over channels or pixels, of any size and power."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,9 +1,5 @@
 """Element-wise layers with oneDNN: in place or not, of any shape, in any layout."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,9 +1,5 @@
 """BatchNorm, Scale and Bias: as NumPy computes them, in any layout, in place or not."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,9 +1,5 @@
 """Eltwise, Split, Concat and Slice: as NumPy computes them, in any layout."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,9 +1,5 @@
 """Pooling with oneDNN: Caffe's windows, Caffe's divisors, Caffe's choice among equals."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

@@ -1,9 +1,5 @@
 """Softmax and SoftmaxWithLoss with oneDNN."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 from math import prod
 
 import numpy as np

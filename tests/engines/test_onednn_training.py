@@ -1,9 +1,5 @@
 """Whole nets trained for some steps with oneDNN and with NumPy."""
 
-import os
-
-os.environ["PCD_CACHE"] = ""
-
 from pathlib import Path
 
 import numpy as np

@@ -4,6 +4,7 @@ import gc
 import io
 import os
 import threading
+from contextlib import ExitStack
 
 import h5py
 import numpy as np
@@ -23,6 +24,7 @@ from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import snapshots
 
 COUNT = 23
+FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork")
 
 
 @pytest.fixture(autouse=True)
@@ -324,14 +326,56 @@ def test_threads_start_with_the_first_batch_and_end_with_the_net(files):
     assert not thread.is_alive()
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork")
-def test_a_forked_process_goes_on(files):
+@FORKS
+@pytest.mark.parametrize("kind", ["Data", "ImageData", "WindowData"])
+def test_a_forked_process_goes_on(files, kind, in_child):
+    set_random_seed(4)
+    net = build(kind)
+    set_random_seed(4)
+    alone = build(kind)
+    expected = batches(alone, 12)
+    for i in range(10):
+        assert np.array_equal(batches(net, 1), expected[i : i + 1])
+        # The thread is in the middle of the batches that come next.
+        in_child(lambda i=i: np.array_equal(batches(net, 2), expected[i + 1 : i + 3]))
+
+
+@FORKS
+@pytest.mark.parametrize("kind", ["Data", "ImageData", "WindowData"])
+def test_a_process_forked_while_the_thread_draws(files, kind, in_child):
+    """The child has the lock of each generator as it was: taken, by a thread that it has not."""
+    net = build(kind)
+    batches(net, 1)
+    layer = net.layers[0]
+    state = layer.get_state()
+    layer.prefetcher.close()
+    generators = [rng for rng in (layer.transformer.rng, getattr(layer, "rng", None)) if rng]
+    taken, done = threading.Event(), threading.Event()
+
+    def hold():
+        with ExitStack() as locks:
+            for rng in generators:
+                locks.enter_context(rng._bit_generator.lock)
+            taken.set()
+            done.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    try:
+        in_child(lambda: len(batches(net, 2)) == 2)
+        in_child(lambda: layer.set_state(state) is None and len(batches(net, 2)) == 2)
+    finally:
+        done.set()
+        holder.join()
+
+
+@FORKS
+def test_a_forked_process_that_went_elsewhere_reads_the_same_database(files, monkeypatch, in_child):
     net = build("Data")
     assert labels(net, 1) == [0, 1, 2, 3, 4]
-    child = os.fork()
-    if not child:
-        os._exit(0 if labels(net, 1) == [5, 6, 7, 8, 9] else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    monkeypatch.chdir("/")
+    in_child(lambda: labels(net, 1) == [5, 6, 7, 8, 9])
     assert labels(net, 1) == [5, 6, 7, 8, 9]
 
 

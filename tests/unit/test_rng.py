@@ -103,3 +103,28 @@ def test_threads_draw_from_one_stream():
     for thread in threads:
         thread.join()
     assert sorted(drawn) == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork")
+def test_a_process_forks_between_two_draws(in_child):
+    stop = threading.Event()
+
+    def keep_drawing():
+        while not stop.is_set():
+            rng.generator().normal(size=100_000)
+
+    others = [threading.Thread(target=keep_drawing) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        for _ in range(10):
+            in_child(lambda: rng.draw() >= 0)
+    finally:
+        stop.set()
+        for other in others:
+            other.join()
+    rng.set_random_seed(4)
+    numbers = [rng.generator().normal(), rng.generator().normal(), rng.draw()]
+    rng.set_random_seed(4)
+    first = rng.generator().normal()
+    in_child(lambda: [first, rng.generator().normal(), rng.draw()] == numbers)

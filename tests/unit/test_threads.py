@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import threads
+from pycaffe_dist.engines import create
 from pycaffe_dist.errors import NetError
 
 TINY = np.full(4, 1e-39, np.float32)  # denormal
@@ -81,3 +82,22 @@ def test_threads_are_the_cores_divided_by_the_ranks_of_the_node(variables, expec
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | variables
     printed = subprocess.run(command, env=environment, capture_output=True, timeout=60, text=True)
     assert printed.stdout.split() == [str(expected)]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork")
+def test_a_forked_process_computes_with_threads_of_its_own(in_child):
+    """OpenMP's, OpenBLAS's and the pool's: all three have worked before the process forks."""
+    threads.set_threads(2)
+    a = np.ones((512, 512), np.float32)
+
+    def compute():
+        out, rows = np.empty((512, 512), np.float32), np.ones((4, 512), np.float32)
+        create("auto").outer(rows, rows, out)
+        idents = set()
+        threads.run(lambda _: idents.add(threading.get_ident()), range(2))
+        return out[0, 0] == 4 and (a @ a)[0, 0] == 512 and len(idents) == 2
+
+    assert compute()
+    for _ in range(5):
+        in_child(compute)
+        assert compute()
