@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 
-.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test test-gpu test-protobuf lint format type proto bench clean
+.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -30,8 +30,18 @@ train: $(STAMP)  ## LeNet on the embedded handwritten digits
 	{ $(PY) -m pycaffe_dist plot $$run -o $$run/training.png || $(PY) -m pycaffe_dist plot $$run --terminal; } && \
 	echo "Weights: $$(ls -t $$run/*.caffemodel | head -1)   Chart: $$(ls $$run/training.png 2>/dev/null || echo above)"
 
+# As many workers as cores, or: make test JOBS=4.  A test that hangs ends its worker, not the run.
+JOBS   ?= auto
+PYTEST := $(PY) -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal
+
 test: setup
-	$(PY) -m pytest
+	$(PYTEST)
+
+SMOKE := smoke golden unit/proto unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
+SMOKE += parallel/test_ops.py::test_ranks_train_and_rank_0_speaks_for_all
+
+smoke: setup  ## recorded answers, files, nets, solvers and two ranks, in under a minute
+	$(PYTEST) --backend onednn $(addprefix tests/,$(SMOKE))
 
 ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
 ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/test_classifier.py unit/test_detector.py

@@ -39,6 +39,8 @@ TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 15
 FOREIGN = ("OMP_", "GOMP_", "OPENBLAS_", "MKL_", "PCD_", "GLOG_", "XDG_", "MPL")
 FOREIGN += ("OMPI_", "PRTE_", "PMIX_", "PMI_", "MPI_")
 KEPT = ("PCD_TEST_GPU", "PCD_ONEDNN")  # where to compute
+PROGRAMS = ("cli", "data", "docs", "fuzz", "gpu", "models", "parallel")
+PROGRAMS_SECONDS = 180
 MARK = "TESTS_OF_PYCAFFE_DIST"  # the variable by which processes that a test has left are found
 # Waits until the tests' process is gone, however it ended, then kills what it has left.
 REAPER = """
@@ -62,7 +64,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "host: looks into plain memory, and so holds on NumPy only")
-    config.addinivalue_line("markers", "smoke: one of the few that `make smoke` runs")
     if not hasattr(config, "workerinput"):  # a worker of xdist has it all from its parent
         _leave_the_user(config)
     name = uuid.uuid4().hex
@@ -93,6 +94,14 @@ def _leave_the_user(config):
 
 
 # -- time limits -----------------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(items):
+    """What starts programs, mpirun among them, takes longest where others use the machine too."""
+    for item in items:
+        path = item.path.relative_to(HERE)
+        if any(path.is_relative_to(part) for part in PROGRAMS):
+            item.add_marker(pytest.mark.timeout(PROGRAMS_SECONDS), append=True)
 
 
 def pytest_timeout_set_timer(item, settings):

@@ -7,7 +7,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 
 def run(folder, *args):
     command = [sys.executable, "-m", "pycaffe_dist", "compute_image_mean", *map(str, args)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
 
 
 def test_mean(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 def run(folder, *args):
     command = [sys.executable, "-m", "pycaffe_dist", "convert_cifar_data", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
 
 
 @pytest.mark.parametrize(

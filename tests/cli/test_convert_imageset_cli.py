@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-m", "pycaffe_dist", "convert_imageset"]
 
 def run(folder, *args):
     return subprocess.run(
-        [*COMMAND, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=60
+        [*COMMAND, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=150
     )
 
 
@@ -60,7 +60,7 @@ def test_class_folders_on_a_terminal(tmp_path):
             stdout=subprocess.PIPE,
             stderr=theirs,
             text=True,
-            timeout=60,
+            timeout=150,
             env={**os.environ, "TERM": "xterm"},
         )
         os.close(theirs)

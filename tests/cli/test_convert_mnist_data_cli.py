@@ -12,7 +12,7 @@ from pycaffe_dist.data.datum import datum_pixels, parse_datum
 
 def run(verb, folder, *args):
     command = [sys.executable, "-m", "pycaffe_dist", verb, *map(str, args)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def run(folder, *args, **environment):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
         env={**os.environ, **environment},
     )
 

@@ -48,7 +48,7 @@ def pcd(folder):
             [*program, *map(str, args)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=150,
             cwd=folder,
             env={**os.environ, **env},
         )

@@ -8,7 +8,7 @@ RECORDS = [(b"%04d" % i, b"value %d" % i) for i in range(10)]
 
 def run(folder, *args):
     command = [sys.executable, "-m", "pycaffe_dist", "partition_data", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
 
 
 def test_parts(tmp_path):

@@ -42,7 +42,7 @@ def pcd(tmp_path):
     def run(*args, **settings):
         settings = {"stdout": subprocess.PIPE, "cwd": tmp_path, **settings}
         done = subprocess.run(
-            [*PCD, *map(str, args)], stderr=subprocess.PIPE, text=True, timeout=60, **settings
+            [*PCD, *map(str, args)], stderr=subprocess.PIPE, text=True, timeout=150, **settings
         )
         assert "Traceback" not in done.stderr, done.stderr
         assert "Exception ignored" not in done.stderr, done.stderr
@@ -366,6 +366,6 @@ def test_control_c(tmp_path):
     )
     with process, open(tmp_path / "slow.prototxt", "w"):  # waits until it is opened to be read
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=150)
     assert process.returncode == 130
     assert "Traceback" not in errors

@@ -19,7 +19,7 @@ def run(tmp_path):
     def run(text, *args, path="scripts/script.py"):
         (folder / "script.py").write_text(textwrap.dedent(text), encoding="latin-1")
         command = [sys.executable, "-c", START, path, *args]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=150)
 
     return run
 

@@ -46,7 +46,7 @@ def pcd(folder, *args, code=0):
         env=ENV,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
     )
     assert run.returncode == code, run.stderr[-2000:]
     assert "Traceback" not in run.stderr
@@ -231,7 +231,7 @@ def start(folder, *args):
 
 def finish(process):
     # Read on, or the pipe fills and the process waits for us.
-    _, log = process.communicate(timeout=30)
+    _, log = process.communicate(timeout=150)
     return log
 
 
@@ -250,10 +250,7 @@ def test_a_signal_stops_with_a_snapshot(folder, number, code):
 def test_hup_makes_a_snapshot_and_goes_on(folder):
     process = start(folder)
     process.send_signal(signal.SIGHUP)
-    deadline = time.monotonic() + 20
-    for line in process.stderr:
-        if "Snapshotting solver state" in line or time.monotonic() > deadline:
-            break
+    assert any("Snapshotting solver state" in line for line in process.stderr)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     finish(process)

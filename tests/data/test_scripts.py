@@ -26,7 +26,7 @@ def run(script, *arguments, cwd):
         capture_output=True,
         text=True,
         env={**os.environ, "no_proxy": "*"},
-        timeout=120,
+        timeout=150,
     )
 
 

@@ -126,7 +126,7 @@ def test_commands_of(page, folder):
         gpu = {"PCD_CUPY": "emulated"} if "-gpu" in line else {}
         environment = os.environ | gpu
         run = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=150
         )
         assert run.returncode == 0, f"{shlex.join(words)}\n{run.stdout[-500:]}{run.stderr[-1500:]}"
 

@@ -212,7 +212,7 @@ mine.close()
         )
         for rank in range(2)
     ]
-    assert [rank.communicate(timeout=60)[0] for rank in ranks] == ["3.0\n", "3.0\n"]
+    assert [rank.communicate(timeout=150)[0] for rank in ranks] == ["3.0\n", "3.0\n"]
 
 
 # -- against the real module -----------------------------------------------------------------------

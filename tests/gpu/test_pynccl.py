@@ -84,7 +84,7 @@ def test_a_script_with_processes_of_its_own_trains_as_one_with_the_joint_batch(
             )
             for rank in range(2)
         ]
-        said = [rank.communicate(timeout=60)[1] for rank in ranks]
+        said = [rank.communicate(timeout=150)[1] for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], said
     first, second = (list(np.load(f"rank{r}.npz").values()) for r in range(2))
     for mine, theirs in zip(first, second, strict=True):

@@ -176,7 +176,7 @@ def pcd(folder, *args, code=0, emulate=True):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=150,
     )
     assert done.returncode == code, done.stderr
     return done.stderr

@@ -322,7 +322,7 @@ def test_threads_start_with_the_first_batch_and_end_with_the_net(files):
     assert 0 <= net.layers[0].starvation() <= 1
     del net
     gc.collect()
-    thread.join(10)
+    thread.join(50)
     assert not thread.is_alive()
 
 

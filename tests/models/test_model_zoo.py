@@ -105,7 +105,7 @@ def here(workplace, monkeypatch):
 
 def run(folder, script, *arguments):
     command = [sys.executable, MODELS / script, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -271,7 +271,7 @@ def make_models(monkeypatch, tmp_path):
 
 def test_the_committed_files_are_what_the_script_writes():
     command = [sys.executable, ROOT / "scripts/make_models.py", "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -374,7 +374,7 @@ def test_padded_images(workplace):
 @pytest.mark.parametrize("model", ["mnist_siamese", "resnet20_cifar"])
 def test_data_that_are_needed_first_are_named(model, tmp_path):
     command = [sys.executable, MODELS / model / "make_data.py", "--from", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
     assert done.returncode == 1
     assert "run first: python data/" in done.stderr
 
@@ -393,7 +393,7 @@ def test_what_is_made_can_be_learned(solver, iterations, accuracy, workplace, tm
     command += ["-solver", f"models/{solver}.prototxt"]
     for setting in settings:
         command += ["--set", setting]
-    done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr
     found = re.findall(r"Test net output #0: accuracy = (\S+)", done.stderr)
     assert float(found[-1]) >= accuracy

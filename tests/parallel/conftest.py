@@ -26,7 +26,7 @@ def keep_priorities(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path):
     yield write(tmp_path)
-    gone = wait_for(lambda: not processes(tmp_path), 15)
+    gone = wait_for(lambda: not processes(tmp_path), 60)
     for pid in processes(tmp_path):
         os.kill(pid, signal.SIGKILL)
     assert gone, "processes are left behind"
@@ -37,7 +37,7 @@ def mpirun() -> Callable[..., str]:
     """Run a script of this folder on so many ranks of one thread each; what it printed."""
     launcher = find_mpirun()
 
-    def run(ranks: int, script: str, *arguments: str, seconds: float = 300) -> str:
+    def run(ranks: int, script: str, *arguments: str, seconds: float = 150) -> str:
         program = [sys.executable, str(HERE / script), *arguments]
         env = environment(ranks, os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         done = subprocess.run(

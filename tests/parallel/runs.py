@@ -45,6 +45,7 @@ snapshot: EVERY snapshot_prefix: "run" random_seed: 3 solver_mode: CPU
 """
 TRAIN = ["train", "-solver", "solver.prototxt"]
 ENDLESS = 10_000_000
+LONG = 120  # seconds that a machine with other work may take for what is a matter of a few
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(("GLOG", "OMPI", "PMI", "PCD"))}
 ENV["PCD_ENGINE"] = "numpy"  # nothing is measured at start
 
@@ -93,7 +94,7 @@ class Run:
         with self.log.open("w") as log, (folder / "stdout.txt").open("w") as out:
             self.process = subprocess.Popen(command, cwd=folder, env=env, stdout=out, stderr=log)
 
-    def until(self, text, seconds=60):
+    def until(self, text, seconds=LONG):
         assert wait_for(lambda: text in self.log.read_text() or self.over, seconds), self.tail
         assert text in self.log.read_text(), self.tail
         return self
@@ -106,7 +107,7 @@ class Run:
     def tail(self):
         return self.log.read_text()[-3000:]
 
-    def end(self, code, seconds=60):
+    def end(self, code, seconds=LONG):
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -88,7 +88,7 @@ def test_the_watchdog_hears_who_is_waited_for() -> None:
     with Watchdog(0.2, ["here"], bark) as watchdog:
         thread = CommThread(SoloCommunicator(), watchdog=watchdog).start()
         job = thread.submit(after(gate), "fc6", "sfb")
-        assert barked.wait(10)
+        assert barked.wait(50)
         gate.set()
         thread.wait(job)
         thread.close()

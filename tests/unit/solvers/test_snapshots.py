@@ -196,7 +196,7 @@ def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
         assert process.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.02, 0.2))
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait()
         process.stdout.close()
         found = snapshots.newest_whole("run")
         assert found is not None
