@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -330,7 +331,7 @@ def test_a_reader_that_has_gone(pcd, write, args):
 
 def test_head(write, tmp_path):
     write(GOOD)
-    line = f"set -o pipefail; {sys.executable} -m pycaffe_dist check net.prototxt | head -1"
+    line = f"set -o pipefail; {shlex.quote(sys.executable)} -m pycaffe_dist check net.prototxt | head -1"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "net.prototxt:\n", "")
 
@@ -338,7 +339,7 @@ def test_head(write, tmp_path):
 @pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (BAD, 1)])
 def test_a_closed_standard_output(write, tmp_path, text, code):
     write(text)
-    line = f"{sys.executable} -m pycaffe_dist check net.prototxt >&-"
+    line = f"{shlex.quote(sys.executable)} -m pycaffe_dist check net.prototxt >&-"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.returncode == code

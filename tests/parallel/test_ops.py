@@ -63,11 +63,14 @@ def test_ranks_train_and_rank_0_speaks_for_all(folder):
 
 
 def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
-    write(folder, steps=400, every=100)
+    # The first time nobody comes to the end before the kill.
+    held = "while self.count > 150 and not os.path.exists('killed'): time.sleep(0.05)"
+    write(folder, steps=400, every=100, fault=held)
     run = Run(folder, "launch", "--max-restarts", "2", "--ranks", "3", "--", *TRAIN)
     run.until("Snapshotting solver state to binary proto file run_iter_100")
     before = set(processes(folder))
     kill_rank(folder, 1, signal.SIGKILL)
+    (folder / "killed").touch()
     assert wait_for(lambda: not before & set(processes(folder)), LONG)
     log = run.end(0, 120)
     assert "The job failed: " in log
