@@ -97,10 +97,11 @@ def _leave_the_user(config):
 
 
 def pytest_collection_modifyitems(items):
-    """What starts programs, mpirun among them, takes longest where others use the machine too."""
+    """What starts programs, mpirun or g++, takes longest where others use the machine too."""
     for item in items:
         path = item.path.relative_to(HERE)
-        if any(path.is_relative_to(part) for part in PROGRAMS):
+        compiles = "cupy-emulated" in item.name  # the first who uses a kernel
+        if compiles or any(path.is_relative_to(part) for part in PROGRAMS):
             item.add_marker(pytest.mark.timeout(PROGRAMS_SECONDS), append=True)
 
 

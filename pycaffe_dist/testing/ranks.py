@@ -92,7 +92,7 @@ class ThreadCommunicator(Communicator):
 
 
 def run_ranks(
-    hosts: int | Sequence[str], work: Callable[[Communicator], T], seconds: float = 60
+    hosts: int | Sequence[str], work: Callable[[Communicator], T], seconds: float = 150
 ) -> list[T]:
     """What ``work`` returns on each rank.
 

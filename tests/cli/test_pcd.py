@@ -331,7 +331,8 @@ def test_a_reader_that_has_gone(pcd, write, args):
 
 def test_head(write, tmp_path):
     write(GOOD)
-    line = f"set -o pipefail; {shlex.quote(sys.executable)} -m pycaffe_dist check net.prototxt | head -1"
+    python = shlex.quote(sys.executable)
+    line = f"set -o pipefail; {python} -m pycaffe_dist check net.prototxt | head -1"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "net.prototxt:\n", "")
 
