@@ -156,3 +156,16 @@ def test_a_missing_compiler_is_one_clear_line(monkeypatch):
 def test_what_the_compiler_says_is_told():
     with pytest.raises(RuntimeError, match="no_such_function"):
         emulation.Module('extern "C" void f() { no_such_function(); }')
+
+
+def test_without_a_cache_that_can_be_written_kernels_are_compiled_all_the_same(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PCD_CACHE", str(tmp_path / "file" / "below"))
+    code, options = kernels.source(KERNELS["axpy"].file), kernels.options("float32")
+    axpy = emulation.Module(code, options).get_function("axpy")
+    x, y = np.arange(50, dtype=np.float32), np.zeros(50, np.float32)
+    axpy((1,), (64,), KERNELS["axpy"].arguments((50, 2, x, y), "float32"))
+    np.testing.assert_array_equal(y, 2 * x)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
