@@ -101,8 +101,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         path = item.path.relative_to(HERE)
         compiles = "cupy-emulated" in item.name  # the first who uses a kernel
-        if compiles or any(path.is_relative_to(part) for part in PROGRAMS):
-            item.add_marker(pytest.mark.timeout(PROGRAMS_SECONDS), append=True)
+        programs = compiles or any(path.is_relative_to(part) for part in PROGRAMS)
+        if programs and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(PROGRAMS_SECONDS))
 
 
 def pytest_timeout_set_timer(item, settings):

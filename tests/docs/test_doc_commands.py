@@ -22,6 +22,7 @@ import pycaffe_dist as caffe
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(600)  # a page has many commands
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHORT = ["--set", "max_iter=2", "--set", "test_iter=1", "--set", "snapshot=0"]
 MPIRUN = [str(Path(sys.executable).parent / "mpirun"), "--allow-run-as-root", "--oversubscribe"]

@@ -37,7 +37,7 @@ def mpirun() -> Callable[..., str]:
     """Run a script of this folder on so many ranks of one thread each; what it printed."""
     launcher = find_mpirun()
 
-    def run(ranks: int, script: str, *arguments: str, seconds: float = 150) -> str:
+    def run(ranks: int, script: str, *arguments: str, seconds: float = 300) -> str:
         program = [sys.executable, str(HERE / script), *arguments]
         env = environment(ranks, os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         done = subprocess.run(

@@ -28,6 +28,7 @@ from pycaffe_dist.testing.ranks import run_ranks
 CLOSE = 1e-5
 
 
+@pytest.mark.timeout(400)  # all cases in one start of MPI
 @pytest.mark.parametrize(("ranks", "on_a_node"), [(2, 1), (3, 2), (4, 2)])
 def test_ranks_of_mpirun_step_as_one_with_the_joint_batch(
     mpirun: Callable[..., str], ranks: int, on_a_node: int

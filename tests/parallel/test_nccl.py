@@ -190,6 +190,7 @@ def test_processes_of_mpirun_train_alike_by_nccl_and_through_host_memory(folder:
         np.testing.assert_allclose(losses(log), losses(by_mpi), rtol=1e-4)
 
 
+@pytest.mark.timeout(400)
 def test_processes_of_mpirun_step_as_one_with_the_joint_batch(
     mpirun: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

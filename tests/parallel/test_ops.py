@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,13 @@ from runs import (
 
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
 from pycaffe_dist.proto.weights import read_weights
+
+# A forward pass that goes on while there is a file "hold", and tells when its rank is to stop.
+HELD = """while os.path.exists("hold"):
+            open(f"held{rank}", "w").close()
+            if signal.getsignal(signal.SIGUSR2).__self__.received:
+                open("told", "w").close()
+            time.sleep(0.1)"""
 
 
 def test_ranks_train_and_rank_0_speaks_for_all(folder):
@@ -150,17 +156,16 @@ def test_a_loss_that_is_no_number_on_one_rank_stops_all_in_one_iteration(folder)
 
 
 def test_hup_makes_a_snapshot_and_goes_on_and_a_second_int_ends_at_once(folder):
-    held = "while os.path.exists('hold'): open(f'held{rank}', 'w').close(); time.sleep(0.1)"
-    write(folder, ENDLESS, ENDLESS, held)
+    write(folder, ENDLESS, ENDLESS, HELD)
     run = train(folder, "--ranks", "2").until("Iteration 0,")
     run.process.send_signal(signal.SIGHUP)
     run.until("Snapshotting solver state")
     assert not run.over
     (folder / "hold").touch()  # an iteration that does not end, and so no stop in good order
     assert wait_for(lambda: (folder / "held0").exists(), LONG)
-    while not run.over:
-        run.process.send_signal(signal.SIGINT)  # two that come together count as one
-        time.sleep(0.2)
+    run.process.send_signal(signal.SIGINT)
+    assert wait_for(lambda: (folder / "told").exists(), LONG)  # two at once would count as one
+    run.process.send_signal(signal.SIGINT)
     run.end(130)
 
 
