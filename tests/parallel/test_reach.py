@@ -6,11 +6,12 @@ import pytest
 
 pytest.importorskip("mpi4py")
 
+from runs import ENV
+
 from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, find_mpirun
 from pycaffe_dist.tools import launch
 from pycaffe_dist.tools.launch import Place, listening, train_on
-from runs import ENV
 
 HANGS = "#!/bin/sh\nsleep 60\n"
 FAILS = "#!/bin/sh\necho 'ssh: connect to host: No route to host' >&2\nexit 255\n"
