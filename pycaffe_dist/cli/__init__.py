@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from pycaffe_dist.errors import PcdError, PrototxtError
 from pycaffe_dist.parallel.failure import in_words
@@ -56,20 +57,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:  # None: closed before we began
             sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        _drop_output()
+        _drop(sys.stdout)
         return 0
     except OSError as e:
         if e.errno != errno.ENOSPC:
             raise
-        _drop_output()
+        _drop(sys.stdout)
         print(f"pcd: the output cannot be written: {e.strerror}", file=sys.stderr)
         return 1
+    _flush_errors()
     return code
 
 
-def _drop_output() -> None:
-    """Nothing more is written, not even by Python's own last flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _flush_errors() -> None:
+    """A log that nobody reads any more: Python's own last flush would change the exit code."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except BrokenPipeError:
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
+    """Nothing more is written to it, not even by Python's own last flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(args: list[str]) -> int:
