@@ -36,12 +36,13 @@ ONEDNN = ("golden", "unit/test_pycaffe.py", "layers/test_not_finite.py")
 ONEDNN += ("layers/test_items_picked.py",)
 TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 150
 # Variables, by their first letters: of threads, our own, Caffe's log, folders, an mpirun.
-FOREIGN = ("OMP_", "GOMP_", "OPENBLAS_", "MKL_", "PCD_", "GLOG_", "XDG_", "MPL")
+FOREIGN = ("PYTHONUNBUFFERED", "OMP_", "GOMP_", "OPENBLAS_", "MKL_", "PCD_", "GLOG_", "XDG_", "MPL")
 FOREIGN += ("OMPI_", "PRTE_", "PMIX_", "PMI_", "MPI_")
 KEPT = ("PCD_TEST_GPU", "PCD_ONEDNN")  # where to compute
 PROGRAMS = ("cli", "data", "docs", "fuzz", "gpu", "models", "parallel")
 PROGRAMS_SECONDS = 180
 MARK = "TESTS_OF_PYCAFFE_DIST"  # the variable by which processes that a test has left are found
+OWNER = "TESTS_OWNER"  # and the process that has made their folder
 # Waits until the tests' process is gone, however it ended, then kills what it has left.
 REAPER = """
 import os, sys
@@ -57,6 +58,23 @@ for entry in Path("/proc").glob("[0-9]*"):
 """
 
 
+def _leave_the_user():
+    """An environment of the tests' own; a worker of xdist has it from its parent."""
+    if "PYTEST_XDIST_WORKER" in os.environ and os.environ.get(OWNER) == str(os.getppid()):
+        return None
+    for name in [n for n in os.environ if n.startswith(FOREIGN) and n not in KEPT]:
+        del os.environ[name]
+    folder = Path(tempfile.mkdtemp(prefix="pcd-tests-"))
+    for variable, part in {"HOME": "home", "PCD_CACHE": "cache", "MPLCONFIGDIR": "mpl"}.items():
+        (folder / part).mkdir()
+        os.environ[variable] = str(folder / part)
+    os.environ[OWNER] = str(os.getpid())
+    return folder
+
+
+FOLDER = _leave_the_user()  # now: modules that are imported next keep copies of the environment
+
+
 def pytest_addoption(parser):
     choices = ("all", "numpy", "onednn", "cupy-emulated", "cupy")
     parser.addoption("--backend", choices=choices, default="all", help="where nets compute")
@@ -64,8 +82,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "host: looks into plain memory, and so holds on NumPy only")
-    if not hasattr(config, "workerinput"):  # a worker of xdist has it all from its parent
-        _leave_the_user(config)
+    if FOLDER:
+        with contextlib.suppress(AttributeError, OSError):  # no cache, or a read-only clone
+            # Kernels of the emulated GPU are compiled once for all runs.
+            (FOLDER / "cache" / "emulation").symlink_to(config.cache.mkdir("emulation"))
     name = uuid.uuid4().hex
     os.environ[MARK] = name
     reaper = [sys.executable, "-ISc", REAPER, f"{MARK}={name}"]
@@ -75,22 +95,8 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     config.reaper.stdin.close()
     config.reaper.wait()
-    folder = getattr(config, "own_folder", None)
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _leave_the_user(config):
-    """An environment of the tests' own; kernels of the emulated GPU are compiled once for all."""
-    for name in [n for n in os.environ if n.startswith(FOREIGN) and n not in KEPT]:
-        del os.environ[name]
-    folder = config.own_folder = Path(tempfile.mkdtemp(prefix="pcd-tests-"))
-    for variable, part in {"HOME": "home", "PCD_CACHE": "cache", "MPLCONFIGDIR": "mpl"}.items():
-        (folder / part).mkdir()
-        os.environ[variable] = str(folder / part)
-    with contextlib.suppress(AttributeError, OSError):  # no cache, or a clone that is read-only
-        compiled = config.cache.mkdir("emulation")
-        (folder / "cache" / "emulation").symlink_to(compiled)
+    if FOLDER:
+        shutil.rmtree(FOLDER, ignore_errors=True)
 
 
 # -- time limits -----------------------------------------------------------------------------------
