@@ -32,6 +32,11 @@ class Probe:
             for host, command in ways(launcher, hosts).items()
         }
 
+    @property
+    def hosts(self) -> list[str]:
+        """Those that are asked."""
+        return list(self._asked)
+
     def silent(self) -> list[str]:
         """The hosts that have not answered yet, or with an error."""
         return [host for host, asked in self._asked.items() if asked.poll() != 0]

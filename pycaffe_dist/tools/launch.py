@@ -210,7 +210,11 @@ class Hosts:
         if self._probe is None:
             self._probe = self.job.probe()
         silent = self._probe.silent()
-        if silent and not self.job.started and waited < REACH_SECONDS + ANSWER_SECONDS:
+        early = waited < REACH_SECONDS + ANSWER_SECONDS
+        if early and not self._probe.hosts:  # mpirun has not come to them yet, or needs no ssh
+            self._probe = None
+            return False
+        if early and silent and not self.job.started:
             return False
         self._over = True
         self._probe.end()
