@@ -19,7 +19,7 @@ class LevelDBSource(Source):
     def _open(self) -> None:
         self._database = LevelDB(self.path)
 
-    def view(self) -> tuple[bytes, Buffer]:
+    def read(self) -> tuple[bytes, bytes]:
         """In one step: several calls would take longer than all the rest for a small record."""
         key, buffer, begin, end = self._here
         self._at += 1
@@ -29,8 +29,14 @@ class LevelDBSource(Source):
             self._rewind()
         else:
             self._here = following
+        return key, buffer[begin:end]
+
+    def view(self) -> tuple[bytes, Buffer]:
+        """Only large values that are in one piece are worth a view."""
+        key, buffer, begin, end = self._here
         if end - begin < LARGE or isinstance(buffer, Payload):
-            return key, buffer[begin:end]
+            return self.read()
+        self.skip()
         return key, memoryview(buffer)[begin:end]
 
     def _first(self) -> bool:

@@ -38,7 +38,7 @@ class Source(ABC):
     def read(self) -> tuple[bytes, bytes]:
         """Key and value of the record at the position, which moves on."""
         key, value = self.view()
-        return key, value if isinstance(value, bytes) else bytes(value)
+        return key, bytes(value)
 
     def view(self) -> tuple[bytes, Buffer]:
         """As ``read``, without a copy: the value is there as long as the source is open."""

@@ -94,9 +94,8 @@ class Table:
 
     def _keep(self, i: int, found: list[Record], last: bytes | None) -> None:
         """Remember what is in a block; not if its values would have to be remembered, too."""
-        if i in self._kept or len(found) > self._room.records:
-            return
-        if all(buffer is self.buffer for _, buffer, _, _ in found):
+        stored = not found or found[0][1] is self.buffer
+        if stored and i not in self._kept and len(found) <= self._room.records:
             self._kept[i] = found, last
             self._room.records -= len(found)
 
