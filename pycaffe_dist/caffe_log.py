@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 logger = logging.getLogger("pycaffe_dist.caffe")
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
-    """Nothing is logged: nets that are only tried or looked at have no place in the log."""
+def at_least(level: int) -> Iterator[None]:
+    """For a while, lines below ``level`` are left out."""
     kept = logger.level
-    logger.setLevel(logging.CRITICAL)
+    logger.setLevel(level)
     try:
         yield
     finally:
         logger.setLevel(kept)
+
+
+def silenced() -> AbstractContextManager[None]:
+    """Nothing is logged: nets that are only tried or looked at have no place in the log."""
+    return at_least(logging.CRITICAL)
 
 
 def info(place: str, text: str, *args: object) -> None:

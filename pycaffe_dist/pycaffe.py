@@ -21,7 +21,7 @@ from pycaffe_dist.net import Net as CoreNet
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
-from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.settings import SETTINGS, begin_log
 from pycaffe_dist.watched import Touched, WatchedDict
 
 
@@ -60,6 +60,7 @@ class Net:
             raise TypeError("Net() needs a phase: caffe.TRAIN or caffe.TEST")
         if not Path(network_file).is_file():
             raise FileError(f"Could not open file {network_file}")
+        begin_log()
         file = read_net(network_file)
         state = NetState(phase=phase, level=level, stage=list(stages or []))  # type: ignore[arg-type]
         file.net.state.MergeFrom(state)

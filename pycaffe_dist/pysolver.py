@@ -16,7 +16,7 @@ from pycaffe_dist.proto.nets import read_solver
 from pycaffe_dist.pycaffe import Net
 from pycaffe_dist.pynccl import NCCL
 from pycaffe_dist.report.caffe_lines import CaffeLines
-from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.settings import SETTINGS, begin_log
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers.rules import create_rule
 
@@ -35,6 +35,7 @@ class SGDSolver:
     type = "SGD"
 
     def __init__(self, solver_file: str) -> None:
+        begin_log()
         param = read_solver(solver_file).message
         param.type = self.type
         self.core = Solver(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import dataclass
+from functools import cache
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import chosen_engine, set_default_engine
 from pycaffe_dist.layer import layer_types
-from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.report.glog import ASKED, SEVERITIES, log_to_stderr
 from pycaffe_dist.rng import set_random_seed
 
+CPU_INSTEAD = "PCD_CPU"
 log_ = logging.getLogger("pycaffe_dist.pycaffe")
 
 
@@ -35,10 +38,22 @@ def set_mode_cpu() -> None:
 def set_mode_gpu() -> None:
     """Nets built from now on compute on the GPU that ``set_device`` chose, or else on the first.
 
+    With the variable PCD_CPU set they compute on the CPU, and a line says so.
+
     Raises:
         MissingPartError: CuPy, the driver or the device is missing.
     """
-    engines.choose("cupy", SETTINGS.device)
+    if os.environ.get(CPU_INSTEAD, "0") != "0":
+        _say_cpu_instead()
+        set_mode_cpu()
+    else:
+        engines.choose("cupy", SETTINGS.device)
+
+
+@cache
+def _say_cpu_instead() -> None:
+    begin_log()
+    log_.warning("The script asks for a GPU; %s is set: computing on the CPU", CPU_INSTEAD)
 
 
 def set_device(device: int) -> None:
@@ -75,12 +90,21 @@ def layer_type_list() -> list[str]:
 
 
 def init_log(level: int = 0, to_stderr: bool = True) -> None:
-    """Send the log to standard error from a glog severity on: 0 info, 1 warning, 2 error."""
-    if to_stderr:
-        log_to_stderr((logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)[level])
+    """Log from a glog severity on: 0 info, 1 warning, 2 error; GLOG_minloglevel counts no more.
+
+    Without ``to_stderr`` only errors go to standard error, the rest to GLOG_log_dir if it is set.
+    """
+    ASKED.level, ASKED.to_stderr = SEVERITIES[level], to_stderr
+    begin_log()
+
+
+def begin_log() -> None:
+    """Nets and solvers of scripts log as Caffe's do; of several ranks the first one speaks."""
+    log_to_stderr(logging.WARNING if SETTINGS.rank else None)
 
 
 def log(text: str) -> None:
+    begin_log()
     log_.info(text)
 
 

@@ -14,6 +14,7 @@ all threads; under xdist that is one failure, and the others go on.
 
 import contextlib
 import faulthandler
+import logging
 import os
 import shutil
 import signal
@@ -178,6 +179,23 @@ def no_choice_by_the_clock():
 
     with contextlib.suppress(MissingPartError):
         create("onednn").fix_choices()
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was(monkeypatch):
+    """Nets and solvers begin to log; each test begins without a log, and without its variables."""
+    for name in [name for name in os.environ if name.startswith("GLOG_")]:
+        monkeypatch.delenv(name)
+    logger = logging.getLogger("pycaffe_dist")
+    kept = logger.handlers[:], logger.level, logger.propagate
+    yield
+    for handler in set(logger.handlers) - set(kept[0]):
+        handler.close()
+    logger.handlers[:], logger.propagate = kept[0], kept[2]
+    logger.setLevel(kept[1])
+    glog = sys.modules.get("pycaffe_dist.report.glog")
+    if glog is not None:
+        glog.ASKED.level = glog.ASKED.to_stderr = None
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -12,6 +13,7 @@ from pycaffe_dist import engines
 from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.proto.suggest import near
+from pycaffe_dist.report import glog
 from pycaffe_dist.threads import set_threads
 from pycaffe_dist.user_modules import import_layers
 
@@ -30,6 +32,9 @@ class Parser(argparse.ArgumentParser):
         text = "show this and end"
         one = self.add_argument("-h", "-help", "--help", action="help", help=text)
         one.option_strings = ["-h", "--help"]
+        quiet, verbose = "results, warnings and errors only", "everything, debugging lines too"
+        self.add_argument("-q", "--quiet", action=_Speak, const=logging.WARNING, help=quiet)
+        self.add_argument("-v", "--verbose", action=_Speak, const=logging.DEBUG, help=verbose)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._refuse_unknown(args)
@@ -53,6 +58,23 @@ class Parser(argparse.ArgumentParser):
             guess = near(name.lstrip("-").replace("_", "-"), shown)
             hint = f"; did you mean {shown[guess]}?" if guess else ""
             self.error(f"there is no flag {name}{hint} ({self.prog} --help shows all)")
+
+
+class _Speak(argparse.Action):
+    """How much a verb says: a level of the log, which counts more than GLOG_minloglevel."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=False, **settings)
+
+    def __call__(self, parser: Any, args: argparse.Namespace, *_: Any) -> None:
+        setattr(args, self.dest, True)
+        glog.ASKED.level = self.const
+
+
+def leave_out_building(args: argparse.Namespace) -> None:
+    """For verbs whose result is one line: how the net is built is logged with ``-v`` only."""
+    if not args.verbose:
+        glog.ASKED.level = max(logging.WARNING, glog.minimum())
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

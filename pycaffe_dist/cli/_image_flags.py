@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pycaffe_dist.cli._flags import add_import, flag, use_gpu
+from pycaffe_dist.cli._flags import add_import, flag, leave_out_building, use_gpu
 from pycaffe_dist.tools.preprocess import Preprocess
 
 N = TypeVar("N", int, float)
@@ -45,6 +45,7 @@ def add_net(where: Any, name: str) -> None:
 
 
 def preparation(args: argparse.Namespace) -> Preprocess:
+    leave_out_building(args)
     use_gpu(args.gpu)
     return Preprocess(
         args.model_def,

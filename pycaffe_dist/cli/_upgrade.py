@@ -9,6 +9,7 @@ from typing import TypeVar
 from google.protobuf.message import Message
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.errors import FileError, PrototxtError, UpgradeError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.text import format_text
@@ -30,14 +31,15 @@ def upgrade_file(
     Returns:
         0; 1 for wrong arguments or an upgrade that left something out; 2 if IN does not parse.
     """
-    if argv in (["-h"], ["-help"], ["--help"]):
-        print(f"usage: pcd {tool} IN OUT")
-        return 0
-    if len(argv) != 2:
-        print(f"usage: pcd {tool} IN OUT", file=sys.stderr)
+    p = parser(tool, None)
+    p.usage = f"pcd {tool} IN OUT"
+    p.add_argument("files", nargs="*", metavar="IN OUT", help="the old file and the new one")
+    args = p.parse_args(argv)
+    if len(args.files) != 2:
+        print(p.format_usage(), end="", file=sys.stderr)
         return 1
     log_to_stderr()
-    source, target = argv
+    source, target = args.files
     try:
         message = read(source)
     except (FileError, PrototxtError) as e:

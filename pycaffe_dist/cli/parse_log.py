@@ -1,4 +1,8 @@
-"""Turn a training log into tables, as Caffe's parse_log.py does: pcd parse_log LOG OUTDIR."""
+"""Turn a training log into tables, as Caffe's parse_log.py does: pcd parse_log LOG OUTDIR.
+
+OUTDIR/<log>.train and OUTDIR/<log>.test have NumIters, Seconds, LearningRate and the net's outputs,
+separated by commas.  -v names the files that are written.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,6 @@ def main(argv: list[str]) -> int:
     p = parser("parse_log", text + "the net's outputs, separated by commas.")
     p.add_argument("log", metavar="LOG", help="log of pcd train or of caffe train")
     p.add_argument("folder", metavar="OUTDIR", help="made if it is missing")
-    p.add_argument("--verbose", action="store_true", help="name the files that are written")
     p.add_argument("--delimiter", default=",", type=_character, help="what stands between columns")
     args = p.parse_args(argv)
     run = read_log(args.log)

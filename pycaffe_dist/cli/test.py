@@ -1,7 +1,15 @@
-"""Score a model as `caffe test` does: pcd test --model NET --weights FILE [--iterations 50]."""
+"""Score a model as `caffe test` does: pcd test --model NET --weights FILE [--iterations 50].
+
+The log has every batch and the means; with -v, or GLOG_v=1, also how the net is built, as Caffe's.
+With -q, or GLOG_minloglevel=1, a line for each output is all.
+"""
 
 from __future__ import annotations
 
+import logging
+from contextlib import nullcontext
+
+from pycaffe_dist import caffe_log
 from pycaffe_dist.cli._flags import (
     add_engine,
     add_gpu,
@@ -11,7 +19,8 @@ from pycaffe_dist.cli._flags import (
     parser,
     use_engine,
 )
-from pycaffe_dist.report.glog import log_to_stderr
+from pycaffe_dist.report.caffe_lines import with_loss
+from pycaffe_dist.report.glog import LOGGER, log_to_stderr
 from pycaffe_dist.tools.inputs import check_weights
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.test import test_model
@@ -33,6 +42,10 @@ def main(argv: list[str]) -> int:
     log_to_stderr()
     use_engine(args)
     check_weights([args.weights])
-    model = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
-    test_model(model, args.weights, args.iterations)
+    all_of_it = LOGGER.isEnabledFor(logging.DEBUG)
+    with nullcontext() if all_of_it else caffe_log.at_least(max(logging.WARNING, LOGGER.level)):
+        net = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
+    means = test_model(net, args.weights, args.iterations)
+    if not LOGGER.isEnabledFor(logging.INFO):  # the score is what was asked for
+        print(*map(with_loss, means), sep="\n")
     return 0

@@ -151,6 +151,4 @@ def _parser() -> Parser:
     flag(out, "run_dir", metavar="DIR", help="settings, log, metrics and snapshots in one folder")
     flag(out, "log_file", metavar="FILE", help="the log here too")
     flag(out, "report", default="", metavar="NAMES", help="besides: tensorboard")
-    out.add_argument("-q", "--quiet", action="store_true", help="warnings and errors only")
-    out.add_argument("-v", "--verbose", action="store_true", help="and debugging lines")
     return p

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
-    level = logging.WARNING if options.quiet or rank else logging.INFO
+    level = logging.WARNING if options.quiet or rank else None
     log_to_stderr(logging.DEBUG if options.verbose and not rank else level)
     root = logging.getLogger("pycaffe_dist")
     if rank:

@@ -73,6 +73,21 @@ def test_there_is_a_cpu_and_no_gpu(monkeypatch):
     assert caffe.has_nccl() is False
 
 
+def test_the_cpu_instead_of_a_gpu(monkeypatch, quiet_logger, capsys):
+    settings._say_cpu_instead.cache_clear()
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setenv("PCD_CPU", "0")
+    with pytest.raises(MissingPartError):
+        caffe.set_mode_gpu()
+    monkeypatch.setenv("PCD_CPU", "1")
+    caffe.set_device(1)
+    caffe.set_mode_gpu()
+    caffe.set_mode_gpu()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("W")
+    assert "PCD_CPU is set: computing on the CPU" in line
+
+
 def test_layer_types_are_listed_in_order():
     names = caffe.layer_type_list()
     assert {"InnerProduct", "Input", "ReLU", "Split"} <= set(names)
@@ -118,8 +133,31 @@ def test_the_log_once_though_asked_twice(quiet_logger, capsys):
     assert re.fullmatch(r"I\d{4} [\d:.]+ +\d+ \S+\] hello %s\n", err)
 
 
-def test_no_log_to_standard_error_if_told_so(quiet_logger, capsys):
+def test_only_errors_go_to_standard_error_if_told_so(quiet_logger, capsys):
     caffe.init_log(0, False)
-    assert quiet_logger.handlers == []
     caffe.log("hello")
     assert capsys.readouterr() == ("", "")
+    quiet_logger.error("bad")
+    assert capsys.readouterr().err.endswith("] bad\n")
+
+
+def test_caffes_log_needs_no_word_before_it(quiet_logger, monkeypatch, capsys):
+    caffe.log("hello")
+    assert capsys.readouterr().err.endswith("] hello\n")
+    monkeypatch.setenv("GLOG_minloglevel", "1")
+    caffe.log("hello")
+    assert capsys.readouterr().err == ""
+
+
+def test_init_log_counts_more_than_the_environment(quiet_logger, monkeypatch, capsys):
+    monkeypatch.setenv("GLOG_minloglevel", "2")
+    caffe.init_log(0)
+    caffe.log("hello")
+    assert capsys.readouterr().err.endswith("] hello\n")
+
+
+def test_of_several_ranks_the_first_one_speaks(quiet_logger, capsys):
+    caffe.set_solver_rank(1)
+    caffe.log("hello")
+    quiet_logger.warning("beware")
+    assert capsys.readouterr().err.endswith("] beware\n")
