@@ -1,7 +1,12 @@
-"""Run a Python script written for pycaffe: its `import caffe` gives this package."""
+"""Run a Python script written for pycaffe: its `import caffe` gives this package.
+
+pcd run solve.py --gpu 0             (what follows the script is the script's)
+pcd run --cpu --py2 solve.py         (a script of 2015, on a machine of today; see docs/scripts.md)
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from types import ModuleType, TracebackType
@@ -10,18 +15,18 @@ import pycaffe_dist
 from pycaffe_dist import python2
 from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.cli import INTERRUPTED
+from pycaffe_dist.cli._flags import parser
+from pycaffe_dist.settings import CPU_INSTEAD
 
-USAGE = "usage: pcd run SCRIPT [ARGS ...]"
 CANNOT_START = 2  # as python's own
 
 
 def main(argv: list[str]) -> int:
     """Do as ``python SCRIPT ARGS``, a traceback and exit code 1 for an exception included."""
-    if not argv or argv[0].startswith("-"):
-        asked = argv[:1] in (["-h"], ["-help"], ["--help"])
-        print(f"{USAGE}\n\n{__doc__}" if asked else USAGE, file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else CANNOT_START
-    script = argv[0]
+    args = _parser().parse_args(argv)
+    script: str = args.script
+    if args.cpu:
+        os.environ[CPU_INSTEAD] = "1"
     try:
         with open(script, "rb") as file:
             source = file.read()
@@ -31,7 +36,7 @@ def main(argv: list[str]) -> int:
     install_as_caffe()
     sys.modules["caffe"] = pycaffe_dist  # also where another caffe is installed
     path = os.path.abspath(script)
-    sys.argv[:] = argv
+    sys.argv[:] = [script, *args.args]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     module = ModuleType("__main__")
     module.__file__ = path
@@ -46,6 +51,15 @@ def main(argv: list[str]) -> int:
         sys.excepthook(type(e), e.with_traceback(inside), inside)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    p = parser("run", __doc__)
+    p.usage = "pcd run [-q] [-v] [--cpu] SCRIPT [ARGS ...]"
+    p.add_argument("script", metavar="SCRIPT", help="a Python file")
+    p.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="the script's own")
+    p.add_argument("--cpu", action="store_true", help="where it asks for a GPU, take the CPU")
+    return p
 
 
 def _from(path: str, traceback: TracebackType | None) -> TracebackType | None:

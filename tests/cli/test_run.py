@@ -16,9 +16,9 @@ def run(tmp_path):
     folder = tmp_path / "scripts"
     folder.mkdir()
 
-    def run(text, *args, path="scripts/script.py"):
+    def run(text, *args, path="scripts/script.py", flags=()):
         (folder / "script.py").write_text(textwrap.dedent(text), encoding="latin-1")
-        command = [sys.executable, "-c", START, path, *args]
+        command = [sys.executable, "-c", START, *flags, path, *args]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=150)
 
     return run
@@ -145,10 +145,24 @@ def test_scripts_that_cannot_be_opened(tmp_path, capsys):
 
 
 def test_usage(capsys):
-    for wrong in ([], ["--unknown", "script.py"]):
-        assert main(wrong) == 2
-        assert capsys.readouterr() == ("", "usage: pcd run SCRIPT [ARGS ...]\n")
-    assert main(["--help"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("usage: pcd run SCRIPT")
-    assert shown.err == ""
+    for args, code in (([], 2), (["--unknown", "script.py"], 2), (["--help"], 0)):
+        with pytest.raises(SystemExit) as e:
+            main(args)
+        assert e.value.code == code
+        shown = capsys.readouterr()
+        assert (shown.err if code else shown.out).startswith("usage: pcd run [")
+        assert (shown.out if code else shown.err) == ""
+
+
+def test_the_cpu_for_a_script_that_asks_for_a_gpu(run):
+    script = "import caffe\ncaffe.set_device(3)\ncaffe.set_mode_gpu()\nprint('done')"
+    result = run(script, flags=["--cpu"])
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert result.stderr.count("\n") == 1
+    assert "computing on the CPU" in result.stderr
+
+
+def test_quiet(run):
+    result = run("import caffe\ncaffe.log('hello')", "-q", flags=["-q"])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "hello" in run("import caffe\ncaffe.log('hello')", "-q").stderr  # the script's own -q
