@@ -28,12 +28,12 @@ class _Finder(MetaPathFinder):
         if first != "caffe":
             return None
         if not rest:
-            return None if _another_caffe() else ModuleSpec(fullname, _Alias(OURS))
+            return None if _another_caffe() else ModuleSpec(fullname, Alias(OURS))
         if sys.modules.get("caffe") is not sys.modules.get(OURS):
             return None
         name = f"{OURS}.{rest}"
         found = name in sys.modules or importlib.util.find_spec(name) is not None
-        return ModuleSpec(fullname, _Alias(name)) if found else None
+        return ModuleSpec(fullname, Alias(name)) if found else None
 
 
 def _another_caffe() -> bool:
@@ -42,7 +42,7 @@ def _another_caffe() -> bool:
     return spec is not None and spec.origin is not None
 
 
-class _Alias(Loader):
+class Alias(Loader):
     """Loads a module by handing out another, which keeps its name and its spec."""
 
     def __init__(self, name: str) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from types import ModuleType, TracebackType
+from typing import Any
 
 import pycaffe_dist
 from pycaffe_dist import python2
 from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.cli import INTERRUPTED
 from pycaffe_dist.cli._flags import parser
+from pycaffe_dist.files import atomic_write
 from pycaffe_dist.settings import CPU_INSTEAD
 
 CANNOT_START = 2  # as python's own
@@ -36,28 +39,52 @@ def main(argv: list[str]) -> int:
     install_as_caffe()
     sys.modules["caffe"] = pycaffe_dist  # also where another caffe is installed
     path = os.path.abspath(script)
+    code: Any = source
     sys.argv[:] = [script, *args.args]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     module = ModuleType("__main__")
     module.__file__ = path
     sys.modules["__main__"] = module
     try:
-        exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
+        if args.py2 or args.py2_save:
+            code = _from_python2(source, path, module.__dict__, args)
+        exec(compile(code, path, "exec", dont_inherit=True), module.__dict__)
     except SystemExit:
         raise
     except BaseException as e:
         python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
+        if isinstance(e, SyntaxError) and inside is None:
+            print("pcd run: if this is Python 2: pcd run --py2 SCRIPT", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0
 
 
+def _from_python2(source: bytes, path: str, module: dict[str, Any], args: Any) -> str:
+    """The text of a script in Python 3; the modules beside it are going to be translated too."""
+    from pycaffe_dist.py2 import hook  # needed by few
+
+    def tell(path: str, changes: Counter[str]) -> None:
+        for kind, count in sorted(changes.items()):
+            print(f"pcd run --py2: {os.path.relpath(path)}: {count} x {kind}", file=sys.stderr)
+
+    hook.install(None if args.quiet else tell)
+    translation = hook.main_translation(path, source)
+    if args.py2_save:
+        with atomic_write(args.py2_save) as file:
+            file.write(translation.to_save().encode())
+    hook.prepare(module)
+    return translation.text
+
+
 def _parser() -> argparse.ArgumentParser:
     p = parser("run", __doc__)
-    p.usage = "pcd run [-q] [-v] [--cpu] SCRIPT [ARGS ...]"
+    p.usage = "pcd run [-q] [-v] [--cpu] [--py2 [--py2-save FILE]] SCRIPT [ARGS ...]"
     p.add_argument("script", metavar="SCRIPT", help="a Python file")
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="the script's own")
+    p.add_argument("--py2", action="store_true", help="it is Python 2: translate it in memory")
+    p.add_argument("--py2-save", metavar="FILE", help="and write the translation")
     p.add_argument("--cpu", action="store_true", help="where it asks for a GPU, take the CPU")
     return p
 

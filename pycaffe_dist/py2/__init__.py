@@ -1,0 +1,59 @@
+"""Python 2 in memory: scripts of 2014 to 2018 run as they were published.
+
+A module is translated as text in two steps: its syntax (``syntax.py``, by fissix, a kept fork of
+lib2to3) and its meaning (``meaning.py``: ``/`` between integers, lists where Python 3 has views).
+The text calls the functions of this package as ``_py2``; Python 2's builtins are put beside it.
+Modules whose meaning has changed have a shadow (``shadows/``), which only translated text imports;
+what the standard library, NumPy and others merely dropped is put back (``added.py``).
+
+``hook.py`` does this for a script and for the modules beside it.
+"""
+
+from pycaffe_dist.py2.operations import (
+    at,
+    by,
+    div,
+    has_key,
+    items,
+    iteritems,
+    iterkeys,
+    itervalues,
+    keys,
+    message,
+    next_of,
+    serialized,
+    sort,
+    tostring,
+    values,
+)
+from pycaffe_dist.py2.strings import ByteStr, as_bytes, decode, encode
+
+__all__ = [
+    "ByteStr",
+    "as_bytes",
+    "at",
+    "begin",
+    "by",
+    "decode",
+    "div",
+    "encode",
+    "has_key",
+    "items",
+    "iteritems",
+    "iterkeys",
+    "itervalues",
+    "keys",
+    "message",
+    "next_of",
+    "serialized",
+    "sort",
+    "tostring",
+    "values",
+]
+
+
+def begin(module: dict[str, object]) -> None:
+    """What a translation that was saved does first: it needs the names, and the old modules."""
+    from pycaffe_dist.py2.hook import prepare  # which knows us
+
+    prepare(module)

@@ -1,0 +1,218 @@
+"""Names that modules had when Python 2 was young, put back into them.
+
+They are only added: where a module still has a name, it stays.  A module of an installed package is
+touched when it is imported.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import errno
+import inspect
+import itertools
+import string
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from pycaffe_dist.py2.strings import ByteStr
+
+
+def _string(module: ModuleType) -> dict[str, Any]:
+    methods: tuple[str, ...] = ("capitalize", "count", "expandtabs", "find", "index", "lower")
+    methods += ("lstrip", "replace")
+    methods += ("rfind", "rindex", "rstrip", "split", "strip", "swapcase", "translate", "upper")
+    methods += ("zfill", "ljust", "rjust", "center")
+    found: dict[str, Any] = {
+        name: (lambda s, *args, _name=name: getattr(s, _name)(*args)) for name in methods
+    }
+    return {
+        **found,
+        "atof": float,
+        "atoi": int,
+        "atol": int,
+        "join": lambda words, sep=" ": sep.join(words),
+        "joinfields": lambda words, sep=" ": sep.join(words),
+        "letters": string.ascii_letters,
+        "lowercase": string.ascii_lowercase,
+        "maketrans": str.maketrans,
+        "uppercase": string.ascii_uppercase,
+    }
+
+
+def _types(module: ModuleType) -> dict[str, Any]:
+    kinds = {"String": str, "Unicode": str, "Int": int, "Long": int, "Float": float, "List": list}
+    kinds |= {"Tuple": tuple, "Dict": dict, "Boolean": bool, "None": type(None)}
+    kinds |= {"Class": type, "Type": type, "Slice": slice, "Instance": object}
+    return {f"{name}Type": kind for name, kind in kinds.items()} | {"StringTypes": (str, bytes)}
+
+
+def _os(module: ModuleType) -> dict[str, Any]:
+    return {"errno": errno, "getcwdu": module.getcwd}
+
+
+def _sys(module: ModuleType) -> dict[str, Any]:
+    return {
+        "exc_clear": lambda: None,
+        "maxint": sys.maxsize,
+        "setdefaultencoding": lambda encoding: None,
+    }
+
+
+def _time(module: ModuleType) -> dict[str, Any]:
+    return {"clock": time.process_time}
+
+
+def _itertools(module: ModuleType) -> dict[str, Any]:
+    return {
+        "ifilter": filter,
+        "ifilterfalse": itertools.filterfalse,
+        "imap": map,
+        "izip": zip,
+        "izip_longest": itertools.zip_longest,
+    }
+
+
+def _collections(module: ModuleType) -> dict[str, Any]:
+    return {name: getattr(collections.abc, name) for name in collections.abc.__all__}
+
+
+def _inspect(module: ModuleType) -> dict[str, Any]:
+    def getargspec(function: Any) -> Any:
+        spec = inspect.getfullargspec(function)
+        return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+    ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+    return {"getargspec": getargspec}
+
+
+def _urllib(module: ModuleType) -> dict[str, Any]:
+    request = ("urlopen", "urlretrieve", "urlcleanup")
+    parse = ("quote", "quote_plus", "unquote", "unquote_plus", "urlencode")
+    return {
+        **{
+            name: getattr(urllib.request, name) for name in request if hasattr(urllib.request, name)
+        },
+        **{name: getattr(urllib.parse, name) for name in parse},
+    }
+
+
+def _configparser(module: ModuleType) -> dict[str, Any]:
+    return {"SafeConfigParser": module.ConfigParser}
+
+
+def _image(module: ModuleType) -> dict[str, Any]:
+    module.Image.tostring = lambda self, *args: ByteStr(self.tobytes(*args))
+    return {
+        "ANTIALIAS": module.Resampling.LANCZOS,
+        "LINEAR": module.Resampling.BILINEAR,
+        "CUBIC": module.Resampling.BICUBIC,
+        "fromstring": module.frombytes,
+    }
+
+
+def _image_draw(module: ModuleType) -> dict[str, Any]:
+    def textsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+        left, top, right, bottom = self.textbbox((0, 0), text, *args, **kwargs)
+        return int(right - left), int(bottom - top)
+
+    if not hasattr(module.ImageDraw, "textsize"):
+        module.ImageDraw.textsize = textsize
+    return {}
+
+
+def _h5py(module: ModuleType) -> dict[str, Any]:
+    if not hasattr(module.Dataset, "value"):
+        module.Dataset.value = property(lambda self: self[()])
+    return {}
+
+
+def _numpy_random(module: ModuleType) -> dict[str, Any]:
+    def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
+        low, high = (1, low) if high is None else (low, high)
+        return module.randint(low, high + 1, size)
+
+    return {"random_integers": random_integers}
+
+
+def _numpy_lib(module: ModuleType) -> dict[str, Any]:
+    import numpy as np
+
+    return {"pad": np.pad}
+
+
+def _cv2(module: ModuleType) -> dict[str, Any]:
+    old = {"CV_LOAD_IMAGE_UNCHANGED": -1, "CV_LOAD_IMAGE_GRAYSCALE": 0, "CV_LOAD_IMAGE_COLOR": 1}
+    old["CV_AA"] = module.LINE_AA
+    frames = {f"CV_{n}": getattr(module, n) for n in dir(module) if n.startswith("CAP_PROP_")}
+    return {**old, "cv": SimpleNamespace(**old, **frames)}
+
+
+def _pyplot(module: ModuleType) -> dict[str, Any]:
+    return {"hold": lambda *args: None}
+
+
+def _axes(module: ModuleType) -> dict[str, Any]:
+    axes = module.Axes
+    for old, new in (("set_axis_bgcolor", "set_facecolor"),):
+        if not hasattr(axes, old):
+            setattr(axes, old, getattr(axes, new))
+    if not hasattr(axes, "hold"):
+        axes.hold = lambda self, *args: None
+    return {}
+
+
+def _figure_canvas(module: ModuleType) -> dict[str, Any]:
+    if not hasattr(module.FigureCanvasBase, "set_window_title"):
+        module.FigureCanvasBase.set_window_title = lambda self, title: None
+    return {}
+
+
+def _colours(module: ModuleType) -> dict[str, Any]:
+    spectral = (
+        module.get_cmap("nipy_spectral") if hasattr(module, "get_cmap") else module.nipy_spectral
+    )
+    return {"spectral": spectral}
+
+
+def _ndimage(module: ModuleType) -> dict[str, Any]:
+    from pycaffe_dist.py2.scipy_misc import imread
+
+    return {"imread": imread}
+
+
+# What to add to a module, by its name.
+ADDED: dict[str, Callable[[ModuleType], dict[str, Any]]] = {
+    "PIL.Image": _image,
+    "PIL.ImageDraw": _image_draw,
+    "collections": _collections,
+    "configparser": _configparser,
+    "cv2": _cv2,
+    "h5py": _h5py,
+    "inspect": _inspect,
+    "itertools": _itertools,
+    "matplotlib.axes": _axes,
+    "matplotlib.backend_bases": _figure_canvas,
+    "matplotlib.cm": _colours,
+    "matplotlib.pyplot": _pyplot,
+    "numpy.lib": _numpy_lib,
+    "numpy.random": _numpy_random,
+    "os": _os,
+    "scipy.ndimage": _ndimage,
+    "string": _string,
+    "sys": _sys,
+    "time": _time,
+    "types": _types,
+    "urllib": _urllib,
+}
+
+
+def add_names(module: ModuleType) -> None:
+    """Give a module the names that it had."""
+    for name, value in ADDED[module.__name__](module).items():
+        if not hasattr(module, name):
+            setattr(module, name, value)

@@ -1,0 +1,148 @@
+"""Python 2's builtins, where Python 3 lacks them or gives them another meaning."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib
+import itertools
+import math
+import sys
+from typing import Any
+
+from pycaffe_dist.py2 import files
+from pycaffe_dist.py2.operations import by_key
+
+
+class _Either(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, (str, bytes))
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, (str, bytes))
+
+
+class basestring(metaclass=_Either): ...
+
+
+class _Text(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, str)
+
+    def __call__(cls, value: Any = "", *encoding: str) -> str:
+        return str(value) if isinstance(value, str) or not encoding else str(value, *encoding)
+
+
+class unicode(metaclass=_Text): ...
+
+
+class _Files(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return hasattr(value, "read") and hasattr(value, "fileno")
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return files.open(*args, **kwargs)
+
+
+class file(metaclass=_Files): ...
+
+
+def range_(*bounds: Any) -> list[int]:
+    return list(xrange(*bounds))
+
+
+def xrange(*bounds: Any) -> Any:
+    """Also of floats, which Python 2 cuts to integers."""
+    return builtins.range(*(int(b) if isinstance(b, float) else b for b in bounds))
+
+
+def map_(function: Any, *sequences: Any) -> list[Any]:
+    """Shorter sequences are filled up with None; the function None means tuples."""
+    if len(sequences) == 1:
+        return list(sequences[0]) if function is None else [function(x) for x in sequences[0]]
+    rows = itertools.zip_longest(*sequences)
+    return list(rows) if function is None else [function(*row) for row in rows]
+
+
+def filter_(function: Any, sequence: Any) -> Any:
+    kept = builtins.filter(function, sequence)
+    if isinstance(sequence, str):
+        return "".join(kept)
+    return tuple(kept) if isinstance(sequence, tuple) else list(kept)
+
+
+def zip_(*sequences: Any) -> list[Any]:
+    return list(builtins.zip(*sequences, strict=False))
+
+
+def sorted_(sequence: Any, cmp: Any = None, key: Any = None, reverse: bool = False) -> list[Any]:
+    return builtins.sorted(sequence, **by_key(cmp, key, reverse))
+
+
+def round_(number: Any, digits: int = 0) -> Any:
+    """A float, halves away from zero."""
+    if not isinstance(number, (int, float)):
+        return builtins.round(number, digits)
+    scaled = number * 10.0**digits
+    if not math.isfinite(scaled):
+        return float(number)
+    whole = math.floor(abs(scaled) + 0.5)
+    return math.copysign(builtins.round(whole / 10.0**digits, max(digits, 0)), number)
+
+
+def cmp(a: Any, b: Any) -> int:
+    return int(a > b) - int(a < b)
+
+
+def ord_(character: Any) -> Any:
+    return character if isinstance(character, int) else builtins.ord(character)
+
+
+def input_(prompt: str = "") -> Any:
+    return eval(builtins.input(prompt), sys._getframe(1).f_globals, sys._getframe(1).f_locals)
+
+
+def execfile(path: str, names: Any = None, local: Any = None) -> None:
+    from pycaffe_dist.py2.hook import code_of  # which knows us
+
+    names = sys._getframe(1).f_globals if names is None else names
+    exec(code_of(path, ""), names, names if local is None else local)
+
+
+def reload(module: Any) -> Any:
+    """Of ``sys``, which scripts reload for the sake of setdefaultencoding, nothing is lost."""
+    return module if module is sys else importlib.reload(module)
+
+
+def apply(function: Any, args: Any = (), kwargs: Any = None) -> Any:
+    return function(*args, **(kwargs or {}))
+
+
+NAMES: dict[str, Any] = {
+    "StandardError": Exception,
+    "apply": apply,
+    "basestring": basestring,
+    "buffer": memoryview,
+    "cmp": cmp,
+    "execfile": execfile,
+    "file": file,
+    "filter": filter_,
+    "input": input_,
+    "intern": sys.intern,
+    "long": int,
+    "map": map_,
+    "open": files.open,
+    "ord": ord_,
+    "range": range_,
+    "raw_input": builtins.input,
+    "reduce": functools.reduce,
+    "reload": reload,
+    "round": round_,
+    "sorted": sorted_,
+    "unichr": chr,
+    "unicode": unicode,
+    "xrange": xrange,
+    "zip": zip_,
+}
+# Those that Python 3 does not have: a script that uses them is a script of Python 2.
+GONE = sorted(set(NAMES) - set(dir(builtins)))

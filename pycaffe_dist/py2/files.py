@@ -1,0 +1,73 @@
+"""Python 2's files: ``open(f).read()`` is text and bytes alike, and both may be written."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from pycaffe_dist.py2.strings import ENCODING, ERRORS, ByteStr, as_bytes, byte_strs
+
+
+class TextFile(io.TextIOWrapper):
+    """A file opened without ``b``: reads text, from which the bytes can be had again."""
+
+    def write(self, text: Any) -> Any:
+        if isinstance(text, bytes):
+            self.flush()
+            return self.buffer.write(text)
+        return super().write(text)
+
+
+class _Bytes:
+    """Reads ByteStr and writes text too."""
+
+    def read(self, *size: int) -> Any:
+        return byte_strs(super().read(*size))  # type: ignore[misc]
+
+    def readline(self, *size: Any) -> Any:
+        return byte_strs(super().readline(*size))  # type: ignore[misc]
+
+    def __next__(self) -> ByteStr:
+        return ByteStr(super().__next__())  # type: ignore[misc]
+
+    def write(self, text: Any) -> Any:
+        return super().write(as_bytes(text))  # type: ignore[misc]
+
+
+class ByteReader(_Bytes, io.BufferedReader): ...  # type: ignore[misc]
+
+
+class ByteWriter(_Bytes, io.BufferedWriter): ...  # type: ignore[misc]
+
+
+class ByteRandom(_Bytes, io.BufferedRandom): ...  # type: ignore[misc]
+
+
+class StringIO(_Bytes, io.BytesIO):  # type: ignore[misc]
+    """StringIO and cStringIO: of text or of bytes."""
+
+    def __init__(self, initial: Any = b"") -> None:
+        super().__init__(as_bytes(initial))
+
+    def getvalue(self) -> ByteStr:
+        return ByteStr(super().getvalue())
+
+
+def open(name: Any, mode: str = "r", buffering: int = -1) -> Any:
+    """As Python 2's on Linux: a line ends in a line feed only, and no encoding is checked."""
+    plain = mode.replace("b", "").replace("U", "").replace("t", "") or "r"
+    raw = io.FileIO(name if isinstance(name, int) else str(name), plain)
+    if "+" in plain:
+        file: Any = ByteRandom(raw)
+    else:
+        file = ByteReader(raw) if plain == "r" else ByteWriter(raw)
+    if "b" in mode:
+        return file
+    newline = None if "U" in mode else "\n"
+    whole_lines = buffering == 1
+    return TextFile(file, ENCODING, ERRORS, newline, line_buffering=whole_lines)
+
+
+def as_binary(file: Any) -> Any:
+    """The bytes of a file that may have been opened as text."""
+    return file.buffer if isinstance(file, io.TextIOWrapper) else file

@@ -1,0 +1,154 @@
+"""Translates a script, and the modules that it imports from beside it, as they are loaded."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import site
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import pycaffe_dist
+from pycaffe_dist import py2
+from pycaffe_dist.as_caffe import Alias
+from pycaffe_dist.py2.added import ADDED, add_names
+from pycaffe_dist.py2.builtins import NAMES
+from pycaffe_dist.py2.renamed import INSTEAD, MADE, RENAMED
+from pycaffe_dist.py2.strings import ENCODING, ERRORS, OURS
+from pycaffe_dist.py2.translate import Translation, translate
+
+Tell = Callable[[str, Counter[str]], None]
+
+
+def install(tell: Tell | None = None) -> None:
+    """From now on modules of the user's own are taken for Python 2.
+
+    Args:
+        tell: is told, for each file that is translated, how often what was changed.
+    """
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, _Finder(tell))
+    for name in ADDED:
+        if name in sys.modules:
+            add_names(sys.modules[name])
+    np.set_printoptions(legacy="1.13")
+    # Children of today's Python begin anew, with a script that they cannot parse.
+    multiprocessing.set_start_method("fork", force=True)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=ENCODING, errors=ERRORS)
+
+
+def prepare(module: dict[str, Any]) -> None:
+    """Put Python 2's names into a module that is about to run."""
+    install()
+    module.update(NAMES)
+    module[OURS] = py2
+
+
+def code_of(path: str, package: str) -> CodeType:
+    """The code of a file of Python 2."""
+    return compile(_translation(path, package).text, path, "exec", dont_inherit=True)
+
+
+def _translation(path: str, package: str, source: bytes | None = None) -> Translation:
+    source = Path(path).read_bytes() if source is None else source
+    found = translate(source, path, package, os.path.dirname(path))
+    for finder in sys.meta_path:
+        if isinstance(finder, _Finder) and finder.tell is not None:
+            finder.tell(path, found.changes)
+    return found
+
+
+def main_translation(path: str, source: bytes) -> Translation:
+    """That of the script itself, which is in no package."""
+    return _translation(path, "", source)
+
+
+def translated(spec: ModuleSpec) -> ModuleSpec:
+    """The spec with a loader that translates."""
+    assert spec.origin is not None
+    spec.loader = _Python2Loader(spec.name, spec.origin)
+    return spec
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, tell: Tell | None) -> None:
+        self.tell = tell
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname in INSTEAD:
+            return ModuleSpec(fullname, Alias(RENAMED[fullname]))
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin is not None:
+            if spec.origin.endswith(".py") and is_the_users(spec.origin):
+                return translated(spec)
+            if fullname in ADDED and spec.loader is not None:
+                spec.loader = _AddingLoader(spec.loader)
+                return spec
+        elif spec is None and fullname in RENAMED:
+            return ModuleSpec(fullname, Alias(RENAMED[fullname]))
+        elif spec is None and fullname in MADE:
+            return ModuleSpec(fullname, _Made())
+        return None
+
+
+def is_the_users(path: str) -> bool:
+    """Not of Python, of an installed package, or ours."""
+    whole = os.path.realpath(path)
+    return not any(whole.startswith(folder) for folder in _others())
+
+
+def _others() -> list[str]:
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += [*site.getsitepackages(), site.getusersitepackages()]
+    paths.append(os.path.dirname(pycaffe_dist.__file__))
+    return [os.path.join(os.path.realpath(path), "") for path in paths]
+
+
+class _Python2Loader(SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        package = fullname if self.is_package(fullname) else fullname.rpartition(".")[0]
+        return code_of(self.path, package)
+
+    def exec_module(self, module: ModuleType) -> None:
+        prepare(module.__dict__)
+        super().exec_module(module)
+
+
+class _AddingLoader(Loader):
+    """Loads a module as its own loader does, and gives it the names that it had."""
+
+    def __init__(self, real: Loader) -> None:
+        self.real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.real.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self.real.exec_module(module)
+        add_names(module)
+
+
+class _Made(Loader):
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        names = MADE[module.__name__]()
+        module.__dict__.update({n: v for n, v in names.items() if not n.startswith("__")})

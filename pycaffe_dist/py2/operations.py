@@ -1,0 +1,140 @@
+"""What Python 2 does otherwise than Python 3, as functions that translated text calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MappingView
+from functools import cmp_to_key
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.py2.strings import byte_strs
+
+# -- division --------------------------------------------------------------------------------------
+
+
+def div(a: Any, b: Any) -> Any:
+    """``a / b``: between integers, arrays of them included, the floor of the quotient."""
+    return a // b if _whole(a) and _whole(b) else a / b
+
+
+class by:
+    """The divisor of ``a /= by(b)``: whatever is divided, and wherever it is kept, asks it."""
+
+    def __init__(self, divisor: Any) -> None:
+        self.divisor = divisor
+
+    def __array_ufunc__(self, ufunc: Any, method: str, a: Any, b: Any, **out: Any) -> Any:
+        """NumPy's way of asking: ``true_divide(a, b, out=a)``."""
+        return self.__rtruediv__(a)
+
+    def __rtruediv__(self, a: Any) -> Any:
+        """The new ``a``; an array is changed in place."""
+        b = self.divisor
+        if _whole(a) and _whole(b):
+            a //= b
+            return a
+        if isinstance(a, np.ndarray) and _whole(a):  # as NumPy was: cut to the array's type
+            return np.true_divide(a, b, out=a, casting="unsafe")
+        a /= b
+        return a
+
+
+def _whole(value: Any) -> bool:
+    kind = type(value)
+    if kind is int:
+        return True
+    if kind is float:
+        return False
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "iub"
+    return isinstance(value, Integral)
+
+
+def at(bound: Any) -> Any:
+    """A slice's bound: NumPy took floats for it, cut to integers."""
+    return int(bound) if isinstance(bound, (float, np.floating)) else bound
+
+
+# -- dictionaries, iterators, lists ----------------------------------------------------------------
+
+
+def keys(mapping: Any) -> Any:
+    return _listed(mapping.keys())
+
+
+def values(mapping: Any) -> Any:
+    return _listed(mapping.values())
+
+
+def items(mapping: Any) -> Any:
+    return _listed(mapping.items())
+
+
+def _listed(view: Any) -> Any:
+    is_view = isinstance(view, MappingView)
+    return list(view) if is_view else view
+
+
+def iterkeys(mapping: Any) -> Iterator[Any]:
+    return _iterator(mapping, "iterkeys", "keys")
+
+
+def itervalues(mapping: Any) -> Iterator[Any]:
+    return _iterator(mapping, "itervalues", "values")
+
+
+def iteritems(mapping: Any) -> Iterator[Any]:
+    return _iterator(mapping, "iteritems", "items")
+
+
+def _iterator(mapping: Any, old: str, new: str) -> Iterator[Any]:
+    """The thing's own method of the old name, if it has one."""
+    own = getattr(mapping, old, None)
+    return own() if own is not None else iter(getattr(mapping, new)())
+
+
+def has_key(mapping: Any, key: Any) -> bool:
+    own = getattr(mapping, "has_key", None)
+    return bool(own(key)) if own is not None else key in mapping
+
+
+def next_of(iterator: Any) -> Any:
+    """``iterator.next()``: of iterators, and of what merely has such a method (LMDB's cursors)."""
+    own = getattr(iterator, "next", None)
+    return own() if own is not None else next(iterator)
+
+
+def sort(sequence: Any, *args: Any, **kwargs: Any) -> Any:
+    """``sequence.sort(cmp, key, reverse)`` of a list; of anything else its own."""
+    if not isinstance(sequence, list):
+        return sequence.sort(*args, **kwargs)
+    return sequence.sort(**by_key(*args, **kwargs))
+
+
+def by_key(cmp: Any = None, key: Any = None, reverse: bool = False) -> dict[str, Any]:
+    """Python 2's arguments of ``sort`` in Python 3's words."""
+    if cmp is None:
+        return {"key": key, "reverse": reverse}
+    as_key = cmp_to_key(cmp)
+    return {"key": as_key if key is None else lambda x: as_key(key(x)), "reverse": reverse}
+
+
+# -- messages and arrays ---------------------------------------------------------------------------
+
+
+def serialized(message: Any, *args: Any) -> Any:
+    """``message.SerializeToString()``."""
+    return byte_strs(message.SerializeToString(*args))
+
+
+def tostring(thing: Any, *args: Any, **kwargs: Any) -> Any:
+    """``thing.tostring()``: of an array, its bytes."""
+    own = getattr(thing, "tobytes" if hasattr(thing, "tobytes") else "tostring")
+    return byte_strs(own(*args, **kwargs))
+
+
+def message(error: Any) -> Any:
+    """``error.message``."""
+    return error.message if hasattr(error, "message") else str(error)

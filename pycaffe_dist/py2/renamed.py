@@ -1,0 +1,99 @@
+"""Modules that Python 2 knew by another name, and modules that are gone."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from pycaffe_dist.py2 import files
+from pycaffe_dist.py2.builtins import NAMES
+
+HERE = "pycaffe_dist.py2"
+
+RENAMED = {
+    "BaseHTTPServer": "http.server",
+    "ConfigParser": "configparser",
+    "Cookie": "http.cookies",
+    "HTMLParser": "html.parser",
+    "Image": "PIL.Image",
+    "ImageDraw": "PIL.ImageDraw",
+    "ImageFont": "PIL.ImageFont",
+    "Queue": "queue",
+    "SimpleHTTPServer": "http.server",
+    "SocketServer": "socketserver",
+    "Tkinter": "tkinter",
+    "anydbm": "dbm",
+    "cPickle": f"{HERE}.shadows.pickle",
+    "caffe_pb2": "pycaffe_dist.proto.caffe_pb2",
+    "cookielib": "http.cookiejar",
+    "copy_reg": "copyreg",
+    "dummy_thread": "_thread",
+    "dummy_threading": "threading",
+    "exceptions": "builtins",
+    "htmlentitydefs": "html.entities",
+    "httplib": "http.client",
+    "repr": "reprlib",
+    "robotparser": "urllib.robotparser",
+    "scipy.misc": f"{HERE}.scipy_misc",
+    "thread": "_thread",
+    "tkFileDialog": "tkinter.filedialog",
+    "tkMessageBox": "tkinter.messagebox",
+    "urlparse": "urllib.parse",
+    "xmlrpclib": "xmlrpc.client",
+}
+# These are there today, too, but have lost what they were used for.
+INSTEAD = ("scipy.misc",)
+
+
+def _urllib2() -> dict[str, Any]:
+    import urllib.error
+    import urllib.request
+
+    return {**vars(urllib.request), **vars(urllib.error)}
+
+
+def _commands() -> dict[str, Any]:
+    return {"getoutput": subprocess.getoutput, "getstatusoutput": subprocess.getstatusoutput}
+
+
+def _hash(name: str) -> Callable[[], dict[str, Any]]:
+    def names() -> dict[str, Any]:
+        import hashlib
+
+        return {"new": getattr(hashlib, name), name: getattr(hashlib, name)}
+
+    return names
+
+
+def _imp() -> dict[str, Any]:
+    def load_source(name: str, path: str, *_: Any) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python module")
+        from pycaffe_dist.py2.hook import translated  # which knows us
+
+        module = importlib.util.module_from_spec(translated(spec))
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    return {"load_source": load_source, "reload": NAMES["reload"]}
+
+
+# Modules that are put together when they are imported.
+MADE: dict[str, Callable[[], dict[str, Any]]] = {
+    "StringIO": lambda: {"StringIO": files.StringIO},
+    "cStringIO": lambda: {"StringIO": files.StringIO, "InputType": files.StringIO},
+    "__builtin__": lambda: {**vars(importlib.import_module("builtins")), **NAMES},
+    "commands": _commands,
+    "imp": _imp,
+    "md5": _hash("md5"),
+    "sets": lambda: {"Set": set, "ImmutableSet": frozenset},
+    "sha": _hash("sha1"),
+    "urllib2": _urllib2,
+}

@@ -1,0 +1,150 @@
+"""``numpy`` of 2015: its names, and sizes that may be floats."""
+
+import builtins as _builtins
+from typing import Any
+
+import numpy as _real
+
+from pycaffe_dist.py2.files import as_binary
+from pycaffe_dist.py2.shadows import over
+from pycaffe_dist.py2.strings import as_bytes
+
+# Names that NumPy took away, for what they stood for.
+_GONE: dict[str, Any] = {
+    "bool": _builtins.bool,
+    "int": _builtins.int,
+    "float": _builtins.float,
+    "str": _builtins.str,
+    "complex": _builtins.complex,
+    "object": _builtins.object,
+    "long": _builtins.int,
+    "unicode": _builtins.str,
+    "bool8": _real.bool_,
+    "float_": _real.float64,
+    "complex_": _real.complex128,
+    "string_": _real.bytes_,
+    "unicode_": _real.str_,
+    "object0": _real.object_,
+    "int0": _real.intp,
+    "Inf": _real.inf,
+    "NaN": _real.nan,
+    "Infinity": _real.inf,
+    "infty": _real.inf,
+    "NAN": _real.nan,
+    "PINF": _real.inf,
+    "NINF": -_real.inf,
+    "product": _real.prod,
+    "cumproduct": _real.cumprod,
+    "alltrue": _real.all,
+    "sometrue": _real.any,
+    "round_": _real.round,
+    "rank": _real.ndim,
+    "row_stack": _real.vstack,
+    "msort": lambda a: _real.sort(a, axis=0),
+    "in1d": lambda a, b, **kw: _real.isin(_real.ravel(a), b, **kw),
+    "asscalar": lambda a: _real.asarray(a).item(),
+    "trapz": getattr(_real, "trapezoid", None),
+}
+globals().update(_GONE)
+
+
+def _size(shape: Any) -> Any:
+    """A shape, or a number, with floats cut to integers."""
+    if isinstance(shape, (_builtins.float, _real.floating)):
+        return _builtins.int(shape)
+    if isinstance(shape, (tuple, list)):
+        return tuple(map(_size, shape))
+    return shape
+
+
+def zeros(shape: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.zeros(_size(shape), *args, **kwargs)
+
+
+def ones(shape: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.ones(_size(shape), *args, **kwargs)
+
+
+def empty(shape: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.empty(_size(shape), *args, **kwargs)
+
+
+def full(shape: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.full(_size(shape), *args, **kwargs)
+
+
+def eye(N: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.eye(_size(N), *map(_size, args), **kwargs)
+
+
+def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) -> Any:
+    return _real.linspace(start, stop, _size(num), *args, **kwargs)
+
+
+def tile(A: Any, reps: Any) -> Any:
+    return _real.tile(A, _size(reps))
+
+
+def array(value: Any, *args: Any, **kwargs: Any) -> Any:
+    """Rows of different lengths make an array of objects."""
+    return _or_objects(_real.array, value, args, kwargs)
+
+
+def asarray(value: Any, *args: Any, **kwargs: Any) -> Any:
+    return _or_objects(_real.asarray, value, args, kwargs)
+
+
+def _or_objects(make: Any, value: Any, args: Any, kwargs: Any) -> Any:
+    try:
+        return make(value, *args, **kwargs)
+    except ValueError as e:
+        if args or "dtype" in kwargs or "inhomogeneous" not in _builtins.str(e):
+            raise
+        return make(value, dtype=_builtins.object)
+
+
+def fromstring(string: Any, dtype: Any = _builtins.float, count: int = -1, sep: str = "") -> Any:
+    """Of bytes, and of the text that a file was read into."""
+    if sep:
+        return _real.fromstring(_builtins.str(string), dtype, count, sep=sep)
+    return _real.frombuffer(as_bytes(string), dtype, count).copy()
+
+
+def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
+    return _real.frombuffer(as_bytes(buffer), *args, **kwargs)
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Arrays of objects too, as Python 2 pickled them."""
+    kwargs = {"allow_pickle": True, "encoding": "latin1", **kwargs}
+    return _real.load(as_binary(file), *args, **kwargs)
+
+
+def save(file: Any, arr: Any, **kwargs: Any) -> None:
+    _real.save(as_binary(file), arr, **kwargs)
+
+
+def histogram(a: Any, *args: Any, normed: Any = None, **kwargs: Any) -> Any:
+    if normed is not None:
+        kwargs["density"] = bool_(normed)
+    return _real.histogram(a, *args, **kwargs)
+
+
+bool_ = _real.bool_
+# As it was, `from numpy import *` leaves Python's own names alone, but for three.
+_PYTHONS = {*dir(_builtins), "long", "unicode"} - {"all", "any", "sum"}
+OURS = (
+    *(set(_GONE) - _PYTHONS),
+    *("array", "asarray", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
+    *("linspace", "load", "ones", "save", "tile", "zeros"),
+)
+_names = globals()
+_get = over(_real, _names)
+
+
+def __getattr__(name: str) -> Any:
+    found = _get(name)
+    if name == "__all__":
+        return [n for n in found if n not in _PYTHONS]
+    _names[name] = found  # asked for often
+    return found
