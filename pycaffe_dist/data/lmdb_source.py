@@ -14,7 +14,7 @@ from pycaffe_dist.errors import FileError
 
 CLOSING_SECONDS = 5.0
 # A process may open a database once only; a net's phases often read the same one.
-_environments: WeakValueDictionary[str, lmdb.Environment] = WeakValueDictionary()
+environments: WeakValueDictionary[str, lmdb.Environment] = WeakValueDictionary()
 
 
 class LMDBSource(Source):
@@ -67,7 +67,7 @@ def open_environment(path: str) -> lmdb.Environment:
         FileError: there is no database, or its file is cut short.
     """
     known = os.path.realpath(path)
-    environment = _environments.get(known)
+    environment = environments.get(known)
     if environment is None:
         folder = os.path.isdir(known)
         try:
@@ -80,7 +80,7 @@ def open_environment(path: str) -> lmdb.Environment:
             raise FileError(
                 f"{path}: data.mdb is cut short: {size} bytes, expected {needed}. Make it again."
             )
-        _environments[known] = environment
+        environments[known] = environment
     return environment
 
 

@@ -13,6 +13,7 @@ from pycaffe_dist.py2.operations import (
     at,
     by,
     div,
+    formatted,
     has_key,
     items,
     iteritems,
@@ -21,12 +22,14 @@ from pycaffe_dist.py2.operations import (
     keys,
     message,
     next_of,
+    one,
+    put,
     serialized,
     sort,
     tostring,
     values,
 )
-from pycaffe_dist.py2.strings import ByteStr, as_bytes, decode, encode
+from pycaffe_dist.py2.strings import ByteStr, as_bytes, decode, encode, join
 
 __all__ = [
     "ByteStr",
@@ -37,14 +40,18 @@ __all__ = [
     "decode",
     "div",
     "encode",
+    "formatted",
     "has_key",
     "items",
     "iteritems",
     "iterkeys",
     "itervalues",
+    "join",
     "keys",
     "message",
     "next_of",
+    "one",
+    "put",
     "serialized",
     "sort",
     "tostring",

@@ -1,7 +1,7 @@
 """Names that modules had when Python 2 was young, put back into them.
 
 They are only added: where a module still has a name, it stays.  A module of an installed package is
-touched when it is imported.
+touched when it is imported.  Without a screen, windows of Matplotlib and OpenCV do not open.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import collections.abc
 import errno
 import inspect
 import itertools
+import os
 import string
 import sys
 import time
@@ -145,11 +146,39 @@ def _numpy_lib(module: ModuleType) -> dict[str, Any]:
     return {"pad": np.pad}
 
 
+def _headless() -> bool:
+    return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def _cv2(module: ModuleType) -> dict[str, Any]:
+    if _headless():  # a window is not worth the script's end
+        for name in ("destroyAllWindows", "imshow", "moveWindow", "namedWindow", "resizeWindow"):
+            setattr(module, name, lambda *args, **kwargs: None)
+        module.waitKey = lambda delay=0: -1
     old = {"CV_LOAD_IMAGE_UNCHANGED": -1, "CV_LOAD_IMAGE_GRAYSCALE": 0, "CV_LOAD_IMAGE_COLOR": 1}
     old["CV_AA"] = module.LINE_AA
     frames = {f"CV_{n}": getattr(module, n) for n in dir(module) if n.startswith("CAP_PROP_")}
     return {**old, "cv": SimpleNamespace(**old, **frames)}
+
+
+def _matplotlib(module: ModuleType) -> dict[str, Any]:
+    use = module.use
+
+    def use_one_that_works(backend: str, *args: Any, **kwargs: Any) -> None:
+        use("Agg" if _headless() else backend, *args, **kwargs)
+
+    module.use = use_one_that_works
+    return {}
+
+
+def _skimage_io(module: ModuleType) -> dict[str, Any]:
+    imread = module.imread
+
+    def with_old_words(fname: Any, as_gray: bool = False, *args: Any, **kwargs: Any) -> Any:
+        return imread(fname, kwargs.pop("as_grey", as_gray), *args, **kwargs)
+
+    module.imread = with_old_words
+    return {}
 
 
 def _pyplot(module: ModuleType) -> dict[str, Any]:
@@ -195,6 +224,7 @@ ADDED: dict[str, Callable[[ModuleType], dict[str, Any]]] = {
     "h5py": _h5py,
     "inspect": _inspect,
     "itertools": _itertools,
+    "matplotlib": _matplotlib,
     "matplotlib.axes": _axes,
     "matplotlib.backend_bases": _figure_canvas,
     "matplotlib.cm": _colours,
@@ -203,6 +233,7 @@ ADDED: dict[str, Callable[[ModuleType], dict[str, Any]]] = {
     "numpy.random": _numpy_random,
     "os": _os,
     "scipy.ndimage": _ndimage,
+    "skimage.io": _skimage_io,
     "string": _string,
     "sys": _sys,
     "time": _time,

@@ -7,6 +7,7 @@ import functools
 import importlib
 import itertools
 import math
+import os
 import sys
 from typing import Any
 
@@ -118,6 +119,19 @@ def apply(function: Any, args: Any = (), kwargs: Any = None) -> Any:
     return function(*args, **(kwargs or {}))
 
 
+class _Notebook:
+    """What a notebook that was saved as a script asks for."""
+
+    def magic(self, line: str) -> None:
+        """``%matplotlib inline`` and others: there is no notebook."""
+
+    def run_line_magic(self, name: str, line: str) -> None:
+        """The same."""
+
+    def system(self, command: str) -> None:
+        os.system(command)
+
+
 NAMES: dict[str, Any] = {
     "StandardError": Exception,
     "apply": apply,
@@ -127,6 +141,7 @@ NAMES: dict[str, Any] = {
     "execfile": execfile,
     "file": file,
     "filter": filter_,
+    "get_ipython": _Notebook,
     "input": input_,
     "intern": sys.intern,
     "long": int,

@@ -36,6 +36,7 @@ WITH_ARGUMENTS = {
     "SerializeToString": "serialized",
 }
 TAKE_BYTES = {"ParseFromString", "MergeFromString", "FromString", "LoadFromString"}
+NUMBERS = ("float", "int", "long")
 LISTS = "lists from map, filter, zip and range"
 REPORTED = {**dict.fromkeys(("map", "filter", "zip", "range"), LISTS), **{n: n for n in GONE}}
 SPECIAL = {
@@ -152,12 +153,36 @@ class _Walk(ast.NodeVisitor):
             self.edits.wrap(node, "div")
             self.edits.replace(slash, slash + 1, ",")
             self.changes["/ that may be between integers"] += 1
+        elif isinstance(node.op, ast.Mod) and _is_text(node.left):
+            begin, end = self.edits.end(node.left), self.edits.begin(node.right)
+            percent = self.edits.token("%", begin, end)
+            self.edits.wrap(node, "formatted")
+            self.edits.replace(percent, percent + 1, ",")
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.op, ast.Div) and not self.true_division:
             self.edits.wrap(node.value, "by")
             self.changes["/ that may be between integers"] += 1
+        if isinstance(node.target, ast.Subscript):
+            self.edits.wrap(node.value, "one")
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """``a[i] = v``, for a value in an array of one."""
+        target, value = node.targets[0], node.value
+        if (
+            len(node.targets) == 1
+            and isinstance(target, ast.Subscript)
+            and not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
+            and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp))
+        ):
+            bracket = self.edits.token("[", self.edits.end(target.value), self.edits.end(target))
+            equals = self.edits.token("=", self.edits.end(target), self.edits.end(node))
+            self.edits.open(node, f"{OURS}.put(")
+            self.edits.replace(bracket, bracket + 1, ", (")
+            self.edits.replace(self.edits.end(target) - 1, equals + 1, "),")
+            self.edits.close(node)
         self.generic_visit(node)
 
     def visit_Slice(self, node: ast.Slice) -> None:
@@ -171,10 +196,16 @@ class _Walk(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func)
+        elif isinstance(node.func, ast.Name) and node.func.id in NUMBERS and len(node.args) == 1:
+            self.edits.wrap(node.args[0], "one")
         self.generic_visit(node)
 
     def _method(self, call: ast.Call, method: ast.Attribute) -> None:
         name, given = method.attr, bool(call.args or call.keywords)
+        if name == "join" and call.args:
+            paren = self.edits.token("(", self.edits.end(method), self.edits.end(call))
+            self._instead(call, method, "join", paren + 1, ", ")
+            return
         cmp = call.args or any(word.arg == "cmp" for word in call.keywords)
         if name in PLAIN and not given:
             self._instead(call, method, PLAIN[name], self.edits.end(call), ")")
@@ -241,6 +272,10 @@ class _Walk(ast.NodeVisitor):
         if new is not None:
             self.edits.replace(self.edits.begin(node), self.edits.end(node), new)
             self.changes["import"] += 1
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _has_float(node: ast.BinOp) -> bool:

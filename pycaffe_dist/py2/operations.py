@@ -57,6 +57,33 @@ def at(bound: Any) -> Any:
     return int(bound) if isinstance(bound, (float, np.floating)) else bound
 
 
+# -- arrays of one value ---------------------------------------------------------------------------
+# NumPy took them for the value wherever a number was wanted.
+
+
+def one(value: Any) -> Any:
+    """The number in an array of one value; anything else as it is."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
+def put(container: Any, key: Any, value: Any) -> None:
+    """``container[key] = value``."""
+    try:
+        container[key] = value
+    except ValueError:
+        if not isinstance(container, np.ndarray) or one(value) is value:
+            raise
+        container[key] = one(value)
+
+
+def formatted(form: Any, values: Any) -> Any:
+    """``form % values``."""
+    try:
+        return form % values
+    except TypeError:
+        return form % (tuple(map(one, values)) if isinstance(values, tuple) else one(values))
+
+
 # -- dictionaries, iterators, lists ----------------------------------------------------------------
 
 

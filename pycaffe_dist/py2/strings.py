@@ -132,6 +132,17 @@ def as_bytes(value: Any) -> Any:
     return value.encode(ENCODING, ERRORS) if isinstance(value, str) else value
 
 
+def join(separator: Any, *args: Any) -> Any:
+    """``separator.join(parts)``, also of bytes that are text, and ``os.path.join(...)``."""
+    if isinstance(separator, str) and len(args) == 1:
+        return separator.join([_text(part) for part in args[0]])
+    return separator.join(*map(_text, args))
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, ByteStr) else value
+
+
 def _asked_by_python2() -> bool:
     return OURS in sys._getframe(2).f_globals
 

@@ -17,7 +17,7 @@ def reader(lines: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     return _real.reader(_text(lines), *args, **kwargs)
 
 
-class DictReader(_real.DictReader[Any]):
+class DictReader(_real.DictReader):  # type: ignore[type-arg]
     def __init__(self, lines: Iterable[Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(_text(lines), *args, **kwargs)
 

@@ -1,10 +1,12 @@
-"""``lmdb``: keys and values may be text."""
+"""``lmdb``: keys and values may be text, and a database that is open may be opened again."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import lmdb as _real
 
+from pycaffe_dist.data.lmdb_source import environments
 from pycaffe_dist.py2.shadows import over
 from pycaffe_dist.py2.strings import as_bytes, byte_strs
 
@@ -52,10 +54,45 @@ def _faced(value: Any) -> Any:
     return byte_strs(value)
 
 
+_files: dict[str, int] = {}  # the number of the file that is open at a path
+
+
+class _Environment(_Face):
+    def close(self) -> None:
+        """It is closed with the last who reads it, a net's data layer perhaps."""
+        self._real = None
+
+
 def open(path: Any, *args: Any, **kwargs: Any) -> Any:
+    """Today's lmdb opens a database once in a process; whoever asks again gets the same."""
     if isinstance(kwargs.get("map_size"), float):
         kwargs["map_size"] = int(kwargs["map_size"])
-    return _Face(_real.open(str(path), *args, **kwargs))
+    where = os.path.realpath(str(path))
+    known = environments.get(where)
+    if known is None or not _serves(known, where, kwargs):
+        if known is not None:
+            known.close()
+        known = environments[where] = _real.open(str(path), *args, **kwargs)
+        _files[where] = _file(where)
+    return _Environment(known)
+
+
+def _serves(known: Any, where: str, wanted: dict[str, Any]) -> bool:
+    """Whether an open database is what is wanted: still there, and writable if need be."""
+    if _file(where) != _files.get(where, _file(where)):
+        return False
+    if wanted.get("readonly"):
+        return True
+    enough = wanted.get("map_size", 0) <= known.info()["map_size"]
+    return enough and not known.flags()["readonly"]
+
+
+def _file(where: str) -> int:
+    data = os.path.join(where, "data.mdb")
+    try:
+        return os.stat(data if os.path.isdir(where) else where).st_ino
+    except OSError:
+        return 0
 
 
 Environment = open

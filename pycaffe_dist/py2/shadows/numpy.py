@@ -95,6 +95,8 @@ def asarray(value: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _or_objects(make: Any, value: Any, args: Any, kwargs: Any) -> Any:
+    if kwargs.get("copy") is False:
+        kwargs["copy"] = None  # which meant: only if it has to be
     try:
         return make(value, *args, **kwargs)
     except ValueError as e:

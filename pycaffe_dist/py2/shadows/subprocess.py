@@ -10,7 +10,7 @@ from pycaffe_dist.py2.strings import as_bytes, byte_strs
 OURS = ("Popen", "check_output")
 
 
-class Popen(_real.Popen[Any]):
+class Popen(_real.Popen):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("stdout", "stderr"):
