@@ -3,7 +3,7 @@
 ``import pycaffe_dist as caffe`` gives pycaffe's API.
 """
 
-from pycaffe_dist import io, layers
+from pycaffe_dist import _caffe, io, layers
 from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.classifier import Classifier
 from pycaffe_dist.detector import Detector
@@ -36,8 +36,9 @@ from pycaffe_dist.settings import (
     solver_rank,
 )
 from pycaffe_dist.timer import Timer
+from pycaffe_dist.version import CAFFE
 
-__version__ = "1.0.0"  # the Caffe whose API this is; our own is in pycaffe_dist.version
+__version__ = CAFFE  # our own is in pycaffe_dist.version
 
 __all__ = [
     "NCCL",
@@ -55,6 +56,7 @@ __all__ = [
     "RMSPropSolver",
     "SGDSolver",
     "Timer",
+    "_caffe",
     "get_solver",
     "has_nccl",
     "init_log",

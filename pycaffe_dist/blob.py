@@ -22,18 +22,26 @@ class Blob:
 
     def __init__(self, shape: Sequence[int] = (), dtype: DTypeLike = np.float32) -> None:
         self.dtype = np.dtype(dtype)
-        self.shape: tuple[int, ...] = ()
-        self.count = 1
+        self._shape: tuple[int, ...] = ()
+        self._count = 1
         self.data_value = Value(1, self.dtype)
         self.diff_value = Value(1, self.dtype)
         self.reshape(*shape)
 
     # -- shape -------------------------------------------------------------------------------
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    @property
+    def count(self) -> int:
+        return self._count
+
     def reshape(self, *shape: int) -> None:
         """Take another shape.  Values stay if they fit into the room there is, else are zeros."""
         dims = tuple(operator.index(d) for d in shape)
-        if dims == self.shape:
+        if dims == self._shape:
             return
         count = 1
         for d in dims:
@@ -43,7 +51,7 @@ class Blob:
                 f"a blob cannot have the shape {dims}: at most {MOST_AXES} axes, none negative, "
                 f"and {MOST_VALUES:,} values"
             )
-        self.shape, self.count = dims, count
+        self._shape, self._count = dims, count
         if count > self.data_value.count:
             self.data_value = Value(count, self.dtype)
         if count > self.diff_value.count:

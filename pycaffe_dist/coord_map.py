@@ -13,6 +13,8 @@ import numpy as np
 
 from pycaffe_dist.net_spec import Function, Top, layers
 
+L = layers  # as scripts call it
+
 # fmt: off
 PASS_THROUGH_LAYERS = [
     "AbsVal", "BatchNorm", "Bias", "BNLL", "Dropout", "Eltwise", "ELU", "Log", "LRN", "Exp", "MVN",

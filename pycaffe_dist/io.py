@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist.data.pillow import pillow
+from pycaffe_dist.optional import require
 from pycaffe_dist.proto import caffe_pb2  # scripts write caffe.io.caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
 
@@ -245,21 +247,30 @@ def resize_image(im: Array, new_dims: Dims, interp_order: int = 1) -> Array:
     Args:
         im: the image.
         new_dims: height and width.
-        interp_order: 0 for the nearest pixel, 1 for linear; there are no others here.
+        interp_order: of the spline: 0 for the nearest pixel, 1 for linear; 2 to 5 need SciPy.
     """
     if im.ndim != 3:
         raise ValueError(f"an image has three axes (height, width, channels), not {im.ndim}")
-    if interp_order not in (0, 1):
-        raise ValueError(
-            f"interp_order {interp_order}: only 0 (nearest) and 1 (linear) are here; "
-            "resize with another library for the rest"
-        )
+    if interp_order not in range(6):
+        raise ValueError(f"interp_order {interp_order}: there are 0 (nearest), 1 (linear) to 5")
     squares = im.shape[-1] in (1, 3)
     outside = float(im.min()) if squares else 0.0
+    if interp_order > 1:
+        return _by_splines(im - outside, new_dims, interp_order, squares) + np.float32(outside)
     out = im - outside
     for axis, size in enumerate(new_dims):
         out = _sampled(out, axis, _positions(out.shape[axis], int(size), squares), interp_order)
     return (out + outside).astype(np.float32)
+
+
+def _by_splines(im: Array, new_dims: Dims, order: int, squares: bool) -> Array:
+    """SciPy's ``zoom``; as in skimage's ``resize`` splines do not leave the image's own range."""
+    ndimage = require("scipy.ndimage", "images", f"Resizing with interp_order {order}")
+    factors = (new_dims[0] / im.shape[0], new_dims[1] / im.shape[1], 1)
+    if not squares:
+        return np.asarray(ndimage.zoom(im, factors, order=order), dtype=np.float32)
+    out = ndimage.zoom(im, factors, order=order, mode="grid-constant", grid_mode=True)
+    return np.asarray(out.clip(im.min(), im.max()), dtype=np.float32)
 
 
 def _positions(old: int, new: int, squares: bool) -> Array:
@@ -305,3 +316,20 @@ def oversample(images: Sequence[Array] | Array, crop_dims: Dims) -> Array:
             ten[i] = image[y : y + h, x : x + w]
     crops[:, 5:] = crops[:, :5, :, ::-1]
     return crops.reshape(-1, *crops.shape[2:])
+
+
+# BVLC's io imports these names, and scripts reach through it for them.
+_ELSEWHERE = {
+    "skimage": ("skimage", None),
+    "resize": ("skimage.transform", "resize"),
+    "zoom": ("scipy.ndimage", "zoom"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, what = _ELSEWHERE[name]
+    importlib.import_module("skimage.io" if name == "skimage" else module)
+    found = importlib.import_module(module)
+    return found if what is None else getattr(found, what)

@@ -21,6 +21,7 @@ from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.user_modules import in_one_line
+from pycaffe_dist.vectors import BlobVec
 
 LAYERS: dict[str, type[Layer]] = {}
 L = TypeVar("L", bound="type[Layer]")
@@ -137,7 +138,7 @@ class Layer:
         self.context = context
         self.xp = context.xp
         self.dtype = np.dtype(context.dtype)
-        self.blobs: list[Blob] = []
+        self.blobs = BlobVec(self.dtype)
         self.params: list[View] = []
         self.param_propagate_down: list[bool] = []
         self.loss: list[float] = []

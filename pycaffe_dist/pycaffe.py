@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.settings import SETTINGS, begin_log
+from pycaffe_dist.vectors import DtypeVec, IntVec, LayerVec, StringVec
 from pycaffe_dist.watched import Touched, WatchedDict
 
 
@@ -56,8 +58,12 @@ class Net:
             level = positional[1] if len(positional) > 1 else level
             stages = positional[2] if len(positional) > 2 else stages
             weights = positional[3] if len(positional) > 3 else weights
-        if phase is None:
-            raise TypeError("Net() needs a phase: caffe.TRAIN or caffe.TEST")
+        if isinstance(phase, (str, Path)) or phase is None:
+            given = f"Net(file, {str(phase)!r})" if phase is not None else "Net(file)"
+            raise TypeError(
+                f"{given} needs a phase, caffe.TRAIN or caffe.TEST: "
+                "Net(file, caffe.TEST, weights=weights)"
+            )
         if not Path(network_file).is_file():
             raise FileError(f"Could not open file {network_file}")
         begin_log()
@@ -89,7 +95,7 @@ class Net:
         self.params: OrderedDict[str, list[Blob]] = WatchedDict(
             ((name, layer.blobs) for name, layer in layers if layer.blobs), touched.add
         )
-        self.layers = [getattr(layer, "user_layer", layer) for layer in core.layers]
+        self.layers = LayerVec(getattr(layer, "user_layer", layer) for layer in core.layers)
         self.layer_dict = OrderedDict(zip(core.layer_names, self.layers, strict=True))
 
     # -- what is in it -----------------------------------------------------------------------
@@ -118,18 +124,27 @@ class Net:
     def blob_loss_weights(self) -> OrderedDict[str, float]:
         return OrderedDict(zip(self.core.blob_names, self.core.blob_loss_weights, strict=True))
 
-    _layer_names = property(lambda self: self.core.layer_names)
-    _blob_names = property(lambda self: self.core.blob_names)
+    _layer_names = property(lambda self: StringVec(self.core.layer_names))
+    _blob_names = property(lambda self: StringVec(self.core.blob_names))
     _blobs = property(lambda self: self.core.blobs)
-    _blob_loss_weights = property(lambda self: self.core.blob_loss_weights)
-    _inputs = property(lambda self: self.core.input_ids)
-    _outputs = property(lambda self: self.core.output_ids)
+    _blob_loss_weights = property(lambda self: DtypeVec(self.core.blob_loss_weights))
+    _inputs = property(lambda self: IntVec(self.core.input_ids))
+    _outputs = property(lambda self: IntVec(self.core.output_ids))
+    # Where BVLC's pycaffe keeps what it has looked up once.
+    _blobs_dict = property(lambda self: self.blobs)
+    _params_dict = property(lambda self: self.params)
+    _layer_dict = property(lambda self: self.layer_dict)
+    _input_list = property(lambda self: self.inputs)
+    _output_list = property(lambda self: self.outputs)
+    _top_names = property(lambda self: self.top_names)
+    _bottom_names = property(lambda self: self.bottom_names)
+    _blob_loss_weights_dict = property(lambda self: self.blob_loss_weights)
 
-    def _top_ids(self, layer: int) -> list[int]:
-        return self.core.top_ids[layer]
+    def _top_ids(self, layer: int) -> IntVec:
+        return IntVec(self.core.top_ids[layer])
 
-    def _bottom_ids(self, layer: int) -> list[int]:
-        return self.core.bottom_ids[layer]
+    def _bottom_ids(self, layer: int) -> IntVec:
+        return IntVec(self.core.bottom_ids[layer])
 
     # -- hooks: net.after_backward(f) calls f(layer index) -----------------------------------
 
@@ -230,7 +245,7 @@ class Net:
     def forward_all(self, blobs: Iterable[str] | None = None, **inputs: Any) -> dict[str, Array]:
         """Run any number of items in batches; copies of the outputs for all of them."""
         collected: dict[str, list[Array]] = {name: [] for name in [*self.outputs, *(blobs or [])]}
-        for batch in self._batches(inputs):
+        for batch in self._batch(inputs):
             for name, values in self.forward(list(blobs or []), **batch).items():
                 collected[name].extend(values.copy())
         count = len(next(iter(inputs.values())))
@@ -245,8 +260,8 @@ class Net:
         """Run any number of items forward and backward in batches; outputs and input gradients."""
         all_outs: dict[str, list[Array]] = {n: [] for n in [*self.outputs, *(blobs or [])]}
         all_diffs: dict[str, list[Array]] = {n: [] for n in [*self.inputs, *(diffs or [])]}
-        forward = self._batches({n: kwargs[n] for n in self.inputs if n in kwargs})
-        backward = self._batches({n: kwargs[n] for n in self.outputs if n in kwargs})
+        forward = self._batch({n: kwargs[n] for n in self.inputs if n in kwargs})
+        backward = self._batch({n: kwargs[n] for n in self.outputs if n in kwargs})
         nothing: dict[str, Any] = {}
         for ins, grads in zip_longest(forward, backward, fillvalue=nothing):
             for name, values in self.forward(list(blobs or []), **ins).items():
@@ -259,7 +274,7 @@ class Net:
             {name: np.asarray(values)[:count] for name, values in all_diffs.items()},
         )
 
-    def _batches(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    def _batch(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         """Slices of the net's batch size, the last one filled up with zeros."""
         if not arrays:
             return
@@ -296,9 +311,9 @@ class Net:
 
     # -- weights -----------------------------------------------------------------------------
 
-    def copy_from(self, path: str) -> loading.CopyReport:
-        """Load weights by layer name; returns what was copied and what was not."""
-        return loading.load_weights(self.core, path)
+    def copy_from(self, path: str) -> None:
+        """Load weights by layer name; ``loading.load_weights`` also tells what became of them."""
+        loading.load_weights(self.core, path)
 
     load_hdf5 = copy_from
 
@@ -318,3 +333,25 @@ class Net:
         if layer.type != "MemoryData":
             raise NetError("set_input_arrays: the first layer is not a MemoryData layer")
         layer.set_arrays(data, labels)  # type: ignore[attr-defined]
+
+    _set_input_arrays = set_input_arrays
+
+
+# What `from caffe.pycaffe import *` gives besides; those modules know this one.
+_ELSEWHERE = {
+    "AdaDeltaSolver": "pysolver",
+    "AdaGradSolver": "pysolver",
+    "AdamSolver": "pysolver",
+    "NCCL": "pynccl",
+    "NesterovSolver": "pysolver",
+    "RMSPropSolver": "pysolver",
+    "SGDSolver": "pysolver",
+    "Timer": "timer",
+}
+__all__ = ["Net", "OrderedDict", "np", *_ELSEWHERE]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"pycaffe_dist.{_ELSEWHERE[name]}"), name)

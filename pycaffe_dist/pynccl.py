@@ -19,7 +19,7 @@ from pycaffe_dist.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.nccl import Pending
-    from pycaffe_dist.pysolver import SGDSolver
+    from pycaffe_dist.pysolver import Solver
 
 
 def has_nccl() -> bool:
@@ -40,7 +40,7 @@ class NCCL:
         uid: of ``new_uid``.
     """
 
-    def __init__(self, solver: SGDSolver, uid: bytes) -> None:
+    def __init__(self, solver: Solver, uid: bytes) -> None:
         from pycaffe_dist.engines.cupy import CupyEngine
         from pycaffe_dist.engines.cupy.nccl import Nccl
 

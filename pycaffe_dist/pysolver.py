@@ -17,8 +17,9 @@ from pycaffe_dist.pycaffe import Net
 from pycaffe_dist.pynccl import NCCL
 from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.settings import SETTINGS, begin_log
-from pycaffe_dist.solver import Solver
+from pycaffe_dist.solver import Solver as CoreSolver
 from pycaffe_dist.solvers.rules import create_rule
+from pycaffe_dist.vectors import NetVec
 
 STRANGERS = (
     "mpirun started %d ranks of this script, and each trains a net of its own. To train one net "
@@ -29,21 +30,21 @@ STRANGERS = (
 logger = logging.getLogger(__name__)
 
 
-class SGDSolver:
+class Solver:
     """A solver from a prototxt; the class, not the file's ``type``, says which rule it uses."""
 
-    type = "SGD"
+    type: str
 
     def __init__(self, solver_file: str) -> None:
         begin_log()
         param = read_solver(solver_file).message
         param.type = self.type
-        self.core = Solver(
+        self.core = CoreSolver(
             param, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
         )
         self.core.subscribers.append(CaffeLines())
         self.net = Net.of(self.core.net)
-        self.test_nets = [Net.of(net) for net in self.core.test_nets]
+        self.test_nets = NetVec(Net.of(net) for net in self.core.test_nets)
         self._told = False
 
     @property
@@ -116,27 +117,31 @@ class SGDSolver:
         self.core.on_gradients_ready.append(on_gradients_ready)
 
 
-class NesterovSolver(SGDSolver):
+class SGDSolver(Solver):
+    type = "SGD"
+
+
+class NesterovSolver(Solver):
     type = "Nesterov"
 
 
-class AdaGradSolver(SGDSolver):
+class AdaGradSolver(Solver):
     type = "AdaGrad"
 
 
-class RMSPropSolver(SGDSolver):
+class RMSPropSolver(Solver):
     type = "RMSProp"
 
 
-class AdaDeltaSolver(SGDSolver):
+class AdaDeltaSolver(Solver):
     type = "AdaDelta"
 
 
-class AdamSolver(SGDSolver):
+class AdamSolver(Solver):
     type = "Adam"
 
 
-_SOLVERS = {
+_SOLVERS: dict[str, type[Solver]] = {
     cls.type: cls
     for cls in (
         SGDSolver,
@@ -149,7 +154,7 @@ _SOLVERS = {
 }
 
 
-def get_solver(solver_file: str) -> SGDSolver:
+def get_solver(solver_file: str) -> Solver:
     """The solver that the file's ``type`` names."""
     param = read_solver(solver_file).message
     create_rule(param)  # which says what is wrong with a type that does not exist

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pycaffe_dist import python2, python_base
-from pycaffe_dist.blob import Blob, Flags, Views
-from pycaffe_dist.blob_vec import BlobVec
+from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, register
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.user_modules import import_user_module
+from pycaffe_dist.vectors import BlobVec, BoolVec, RawBlobVec
 
 
 @register("Python")
@@ -51,7 +51,7 @@ class PythonLayer(Layer):
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         with python2.hints():
-            self.user_layer.backward(_blobs(top), list(propagate_down), _blobs(bottom))
+            self.user_layer.backward(_blobs(top), BoolVec(propagate_down), _blobs(bottom))
 
     def __getattr__(self, name: str) -> Any:
         if name == "user_layer":
@@ -79,5 +79,5 @@ class PythonLayer(Layer):
         return found
 
 
-def _blobs(views: Views) -> list[Blob]:
-    return [view.blob for view in views]
+def _blobs(views: Views) -> RawBlobVec:
+    return RawBlobVec(view.blob for view in views)

@@ -17,13 +17,13 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from pycaffe_dist.py2.strings import ByteStr
 
 
-def _string(module: ModuleType) -> dict[str, Any]:
+def _string(module: Any) -> dict[str, Any]:
     methods: tuple[str, ...] = ("capitalize", "count", "expandtabs", "find", "index", "lower")
     methods += ("lstrip", "replace")
     methods += ("rfind", "rindex", "rstrip", "split", "strip", "swapcase", "translate", "upper")
@@ -45,18 +45,18 @@ def _string(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _types(module: ModuleType) -> dict[str, Any]:
+def _types(module: Any) -> dict[str, Any]:
     kinds = {"String": str, "Unicode": str, "Int": int, "Long": int, "Float": float, "List": list}
     kinds |= {"Tuple": tuple, "Dict": dict, "Boolean": bool, "None": type(None)}
     kinds |= {"Class": type, "Type": type, "Slice": slice, "Instance": object}
     return {f"{name}Type": kind for name, kind in kinds.items()} | {"StringTypes": (str, bytes)}
 
 
-def _os(module: ModuleType) -> dict[str, Any]:
+def _os(module: Any) -> dict[str, Any]:
     return {"errno": errno, "getcwdu": module.getcwd}
 
 
-def _sys(module: ModuleType) -> dict[str, Any]:
+def _sys(module: Any) -> dict[str, Any]:
     return {
         "exc_clear": lambda: None,
         "maxint": sys.maxsize,
@@ -64,11 +64,11 @@ def _sys(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _time(module: ModuleType) -> dict[str, Any]:
+def _time(module: Any) -> dict[str, Any]:
     return {"clock": time.process_time}
 
 
-def _itertools(module: ModuleType) -> dict[str, Any]:
+def _itertools(module: Any) -> dict[str, Any]:
     return {
         "ifilter": filter,
         "ifilterfalse": itertools.filterfalse,
@@ -78,11 +78,11 @@ def _itertools(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _collections(module: ModuleType) -> dict[str, Any]:
+def _collections(module: Any) -> dict[str, Any]:
     return {name: getattr(collections.abc, name) for name in collections.abc.__all__}
 
 
-def _inspect(module: ModuleType) -> dict[str, Any]:
+def _inspect(module: Any) -> dict[str, Any]:
     def getargspec(function: Any) -> Any:
         spec = inspect.getfullargspec(function)
         return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
@@ -91,7 +91,7 @@ def _inspect(module: ModuleType) -> dict[str, Any]:
     return {"getargspec": getargspec}
 
 
-def _urllib(module: ModuleType) -> dict[str, Any]:
+def _urllib(module: Any) -> dict[str, Any]:
     request = ("urlopen", "urlretrieve", "urlcleanup")
     parse = ("quote", "quote_plus", "unquote", "unquote_plus", "urlencode")
     return {
@@ -102,11 +102,11 @@ def _urllib(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _configparser(module: ModuleType) -> dict[str, Any]:
+def _configparser(module: Any) -> dict[str, Any]:
     return {"SafeConfigParser": module.ConfigParser}
 
 
-def _image(module: ModuleType) -> dict[str, Any]:
+def _image(module: Any) -> dict[str, Any]:
     module.Image.tostring = lambda self, *args: ByteStr(self.tobytes(*args))
     return {
         "ANTIALIAS": module.Resampling.LANCZOS,
@@ -116,7 +116,7 @@ def _image(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def _image_draw(module: ModuleType) -> dict[str, Any]:
+def _image_draw(module: Any) -> dict[str, Any]:
     def textsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
         left, top, right, bottom = self.textbbox((0, 0), text, *args, **kwargs)
         return int(right - left), int(bottom - top)
@@ -126,13 +126,13 @@ def _image_draw(module: ModuleType) -> dict[str, Any]:
     return {}
 
 
-def _h5py(module: ModuleType) -> dict[str, Any]:
+def _h5py(module: Any) -> dict[str, Any]:
     if not hasattr(module.Dataset, "value"):
         module.Dataset.value = property(lambda self: self[()])
     return {}
 
 
-def _numpy_random(module: ModuleType) -> dict[str, Any]:
+def _numpy_random(module: Any) -> dict[str, Any]:
     def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
         low, high = (1, low) if high is None else (low, high)
         return module.randint(low, high + 1, size)
@@ -140,7 +140,7 @@ def _numpy_random(module: ModuleType) -> dict[str, Any]:
     return {"random_integers": random_integers}
 
 
-def _numpy_lib(module: ModuleType) -> dict[str, Any]:
+def _numpy_lib(module: Any) -> dict[str, Any]:
     import numpy as np
 
     return {"pad": np.pad}
@@ -150,7 +150,7 @@ def _headless() -> bool:
     return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _cv2(module: ModuleType) -> dict[str, Any]:
+def _cv2(module: Any) -> dict[str, Any]:
     if _headless():  # a window is not worth the script's end
         for name in ("destroyAllWindows", "imshow", "moveWindow", "namedWindow", "resizeWindow"):
             setattr(module, name, lambda *args, **kwargs: None)
@@ -161,7 +161,7 @@ def _cv2(module: ModuleType) -> dict[str, Any]:
     return {**old, "cv": SimpleNamespace(**old, **frames)}
 
 
-def _matplotlib(module: ModuleType) -> dict[str, Any]:
+def _matplotlib(module: Any) -> dict[str, Any]:
     use = module.use
 
     def use_one_that_works(backend: str, *args: Any, **kwargs: Any) -> None:
@@ -171,7 +171,7 @@ def _matplotlib(module: ModuleType) -> dict[str, Any]:
     return {}
 
 
-def _skimage_io(module: ModuleType) -> dict[str, Any]:
+def _skimage_io(module: Any) -> dict[str, Any]:
     imread = module.imread
 
     def with_old_words(fname: Any, as_gray: bool = False, *args: Any, **kwargs: Any) -> Any:
@@ -181,11 +181,11 @@ def _skimage_io(module: ModuleType) -> dict[str, Any]:
     return {}
 
 
-def _pyplot(module: ModuleType) -> dict[str, Any]:
+def _pyplot(module: Any) -> dict[str, Any]:
     return {"hold": lambda *args: None}
 
 
-def _axes(module: ModuleType) -> dict[str, Any]:
+def _axes(module: Any) -> dict[str, Any]:
     axes = module.Axes
     for old, new in (("set_axis_bgcolor", "set_facecolor"),):
         if not hasattr(axes, old):
@@ -195,27 +195,27 @@ def _axes(module: ModuleType) -> dict[str, Any]:
     return {}
 
 
-def _figure_canvas(module: ModuleType) -> dict[str, Any]:
+def _figure_canvas(module: Any) -> dict[str, Any]:
     if not hasattr(module.FigureCanvasBase, "set_window_title"):
         module.FigureCanvasBase.set_window_title = lambda self, title: None
     return {}
 
 
-def _colours(module: ModuleType) -> dict[str, Any]:
+def _colours(module: Any) -> dict[str, Any]:
     spectral = (
         module.get_cmap("nipy_spectral") if hasattr(module, "get_cmap") else module.nipy_spectral
     )
     return {"spectral": spectral}
 
 
-def _ndimage(module: ModuleType) -> dict[str, Any]:
+def _ndimage(module: Any) -> dict[str, Any]:
     from pycaffe_dist.py2.scipy_misc import imread
 
     return {"imread": imread}
 
 
 # What to add to a module, by its name.
-ADDED: dict[str, Callable[[ModuleType], dict[str, Any]]] = {
+ADDED: dict[str, Callable[[Any], dict[str, Any]]] = {
     "PIL.Image": _image,
     "PIL.ImageDraw": _image_draw,
     "collections": _collections,
@@ -242,7 +242,7 @@ ADDED: dict[str, Callable[[ModuleType], dict[str, Any]]] = {
 }
 
 
-def add_names(module: ModuleType) -> None:
+def add_names(module: Any) -> None:
     """Give a module the names that it had."""
     for name, value in ADDED[module.__name__](module).items():
         if not hasattr(module, name):

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pycaffe_dist.errors import NetError, PcdError, PrototxtError
+from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import UNBUILT, unknown_types
@@ -73,6 +73,8 @@ def check_file(
         PcdError: the file does not parse; with what else is wrong, as far as that can be told.
     """
     raw = read_bytes(path)
+    if not raw.strip():
+        raise FileError(f"{path}: is empty; a net, a solver, weights or a state was expected here")
     if describe(raw) != "text":
         return _check_binary(path)
     if is_solver(raw.decode("utf-8", "surrogateescape")):

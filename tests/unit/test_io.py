@@ -1,8 +1,11 @@
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from pycaffe_dist import io
+from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
 
 RNG = np.random.default_rng(3)
@@ -368,9 +371,30 @@ def test_resize_to_nearest(channels):
         np.testing.assert_allclose(found[0, :, 0], image[0, [0, 3, 5], 0], rtol=1e-6)
 
 
-def test_resize_refuses_what_it_has_not():
-    with pytest.raises(ValueError, match=r"interp_order 3: only 0 .* and 1"):
+@pytest.mark.parametrize("order", range(2, 6))
+@pytest.mark.parametrize("channels", [3, 2])
+def test_resize_by_splines(order, channels):
+    pytest.importorskip("scipy")
+    columns = np.arange(12, dtype=np.float32).reshape(1, 12, 1)
+    image = np.broadcast_to(columns, (6, 12, channels))
+    found = io.resize_image(image, (6, 24), interp_order=order)
+    assert (found.shape, found.dtype) == ((6, 24, channels), np.float32)
+    at = (np.arange(24) + 0.5) / 2 - 0.5 if channels == 3 else np.arange(24) * 11 / 23
+    np.testing.assert_allclose(found[3, 8:16, 0], at[8:16], atol=0.05)  # a line stays a line
+    if channels == 3:
+        assert found.min() >= 0
+        assert found.max() <= 11 + 1e-4
+
+
+def test_resize_by_splines_without_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.ndimage", None)
+    with pytest.raises(MissingPartError, match=r"interp_order 3 needs.*scipy(?s:.*)pip install"):
         io.resize_image(np.ones((2, 2, 3)), (4, 4), interp_order=3)
+
+
+def test_resize_refuses_what_it_has_not():
+    with pytest.raises(ValueError, match=r"interp_order 6: there are 0 .* to 5"):
+        io.resize_image(np.ones((2, 2, 3)), (4, 4), interp_order=6)
     with pytest.raises(ValueError, match="three axes"):
         io.resize_image(np.ones((2, 2)), (4, 4))
 

@@ -522,8 +522,7 @@ def test_weights_go_round(write, tmp_path, simple, save, load):
     other = Net(write(SIMPLE), caffe.TRAIN)
     assert not np.array_equal(other.params["ip"][0].data, simple.params["ip"][0].data)
     held = other.params["ip"][0].data
-    report = getattr(other, load)(path)
-    assert sorted(report.copied) == ["conv", "ip"]
+    assert getattr(other, load)(path) is None
     for name in simple.params:
         for mine, theirs in zip(other.params[name], simple.params[name], strict=True):
             np.testing.assert_array_equal(mine.data, theirs.data)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pycaffe_dist as caffe
+from pycaffe_dist.loading import load_weights
 from pycaffe_dist.tools.convert_mnist_data import read_images, read_labels
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.skipif(not ZOO.is_dir(), reason="the zoo is not on this
 @pytest.mark.parametrize("name", ["det1", "det2"])
 def test_mtcnn_loads_every_parameter_and_gives_probabilities(name):
     net = caffe.Net(str(MTCNN / f"{name}.prototxt"), caffe.TEST)
-    report = net.copy_from(str(MTCNN / f"{name}.caffemodel"))
+    report = load_weights(net.core, MTCNN / f"{name}.caffemodel")
     assert set(report.copied) == set(net.params)
     assert report.missing == []
     net.blobs["data"].data[...] = np.random.default_rng(1).uniform(-1, 1, net.blobs["data"].shape)
