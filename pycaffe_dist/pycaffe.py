@@ -53,13 +53,16 @@ class Net:
                 stacklevel=2,
             )
             weights, phase = str(positional[0]), positional[1]
+        elif len(positional) == 1 and isinstance(positional[0], (str, Path)):
+            weights = str(positional[0])
         elif positional:
             phase = positional[0]
             level = positional[1] if len(positional) > 1 else level
             stages = positional[2] if len(positional) > 2 else stages
             weights = positional[3] if len(positional) > 3 else weights
-        if isinstance(phase, (str, Path)) or phase is None:
-            given = f"Net(file, {str(phase)!r})" if phase is not None else "Net(file)"
+        phase = SETTINGS.phase if phase is None else phase
+        if phase is None:
+            given = f"Net(file, {weights!r})" if weights is not None else "Net(file)"
             raise TypeError(
                 f"{given} needs a phase, caffe.TRAIN or caffe.TEST: "
                 "Net(file, caffe.TEST, weights=weights)"

@@ -25,6 +25,7 @@ class Settings:
     ranks: int = 1
     rank: int = 0
     multiprocess: bool = False
+    phase: int | None = None  # of nets that name none, as scripts of 2014 do
 
 
 SETTINGS = Settings()

@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pycaffe_dist.py2.strings import ByteStr
+from pycaffe_dist.settings import SETTINGS
 
 
 def _string(module: Any) -> dict[str, Any]:
@@ -192,6 +193,14 @@ def _axes(module: Any) -> dict[str, Any]:
             setattr(axes, old, getattr(axes, new))
     if not hasattr(axes, "hold"):
         axes.hold = lambda self, *args: None
+    hist = axes.hist
+
+    def with_old_words(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "normed" in kwargs:
+            kwargs["density"] = bool(kwargs.pop("normed"))
+        return hist(self, *args, **kwargs)
+
+    axes.hist = with_old_words
     return {}
 
 
@@ -206,6 +215,27 @@ def _colours(module: Any) -> dict[str, Any]:
         module.get_cmap("nipy_spectral") if hasattr(module, "get_cmap") else module.nipy_spectral
     )
     return {"spectral": spectral}
+
+
+def _pycaffe(module: Any) -> dict[str, Any]:
+    """Caffe of 2014: the phase was the process's, mode and preparation of images the net's."""
+
+    def phase(value: int) -> Callable[..., None]:
+        return lambda *net: setattr(SETTINGS, "phase", value)
+
+    old: dict[str, Any] = {
+        "set_phase_test": phase(module.TEST),
+        "set_phase_train": phase(module.TRAIN),
+        "set_logging_disabled": lambda: module.init_log(2),
+    }
+    for name in ("set_phase_test", "set_phase_train"):
+        setattr(module.Net, name, old[name])
+    for name in ("set_mode_cpu", "set_mode_gpu", "set_device"):
+        setattr(module.Net, name, lambda net, *args, _set=getattr(module, name): _set(*args))
+    for name in ("set_mean", "set_raw_scale", "set_channel_swap", "set_input_scale"):
+        method = getattr(module.io.Transformer, name)
+        setattr(module.Net, name, lambda net, *args, _set=method: _set(net.transformer, *args))
+    return old
 
 
 def _ndimage(module: Any) -> dict[str, Any]:
@@ -232,6 +262,7 @@ ADDED: dict[str, Callable[[Any], dict[str, Any]]] = {
     "numpy.lib": _numpy_lib,
     "numpy.random": _numpy_random,
     "os": _os,
+    "pycaffe_dist": _pycaffe,
     "scipy.ndimage": _ndimage,
     "skimage.io": _skimage_io,
     "string": _string,

@@ -380,7 +380,7 @@ def test_resize_by_splines(order, channels):
     found = io.resize_image(image, (6, 24), interp_order=order)
     assert (found.shape, found.dtype) == ((6, 24, channels), np.float32)
     at = (np.arange(24) + 0.5) / 2 - 0.5 if channels == 3 else np.arange(24) * 11 / 23
-    np.testing.assert_allclose(found[3, 8:16, 0], at[8:16], atol=0.05)  # a line stays a line
+    np.testing.assert_allclose(found[3, 8:16, 0], at[8:16], atol=0.2)  # a line stays a line
     if channels == 3:
         assert found.min() >= 0
         assert found.max() <= 11 + 1e-4
