@@ -231,7 +231,8 @@ def _pycaffe(module: Any) -> dict[str, Any]:
     for name in ("set_phase_test", "set_phase_train"):
         setattr(module.Net, name, old[name])
     for name in ("set_mode_cpu", "set_mode_gpu", "set_device"):
-        setattr(module.Net, name, lambda net, *args, _set=getattr(module, name): _set(*args))
+        function = getattr(module, name)
+        setattr(module.Net, name, lambda net, *args, _set=function: _set(*args))
     for name in ("set_mean", "set_raw_scale", "set_channel_swap", "set_input_scale"):
         method = getattr(module.io.Transformer, name)
         setattr(module.Net, name, lambda net, *args, _set=method: _set(net.transformer, *args))

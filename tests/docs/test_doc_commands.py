@@ -96,6 +96,8 @@ def folder(tmp_path_factory):
     (here / "my_package").mkdir()
     for name in ("my_layers.py", "my_package/__init__.py", "my_package/layers.py"):
         (here / name).write_text("import pycaffe_dist.layer\n")
+    line = "I1116 00:23:51.503093 12202 solver.cpp:239] Iteration 0 (0 iter/s, 1s/1 iters), loss = 1"
+    (here / "train.log").write_text(f"{line}\n")
     pixels = rng.integers(0, 255, (20, 28, 28), np.uint8)
     with gzip.open(here / "train-images-idx3-ubyte.gz", "wb") as file:
         file.write(struct.pack(">4i", 2051, 20, 28, 28) + pixels.tobytes())

@@ -1,0 +1,264 @@
+"""What translated text calls, and what it is given."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+from pycaffe_dist import py2
+from pycaffe_dist.py2 import builtins, files
+from pycaffe_dist.py2.shadows import lmdb, numpy, struct, subprocess
+from pycaffe_dist.py2.shadows import math as math2
+from pycaffe_dist.py2.shadows import pickle as pickle2
+from pycaffe_dist.py2.strings import ByteStr
+
+# Scripts leave files to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "quotient"),
+    [
+        (7, 2, 3),
+        (-7, 2, -4),
+        (True, 2, 0),
+        (7, 2.0, 3.5),
+        (7.0, 2, 3.5),
+        (np.int64(7), 2, 3),
+        (np.float32(7), 2, 3.5),
+        (7, np.uint8(2), 3),
+        (1 + 1j, 2, 0.5 + 0.5j),
+    ],
+)
+def test_division(a, b, quotient):
+    assert py2.div(a, b) == quotient
+
+
+def test_division_of_arrays():
+    whole = np.array([5, -5])
+    np.testing.assert_array_equal(py2.div(whole, 2), [2, -3])
+    np.testing.assert_array_equal(py2.div(whole, 2.0), [2.5, -2.5])
+    np.testing.assert_array_equal(py2.div(whole.astype(float), 2), [2.5, -2.5])
+
+
+def test_division_in_place():
+    kept = whole = np.array([5, 7])
+    whole /= py2.by(2)
+    assert whole is kept
+    np.testing.assert_array_equal(whole, [2, 3])
+    whole /= py2.by(0.5)  # the quotient is cut to the array's type
+    np.testing.assert_array_equal(whole, [4, 6])
+    floats = np.array([5.0])
+    floats[:] /= py2.by(2)
+    assert floats == [2.5]
+    x = 7
+    x /= py2.by(2)
+    d = {"a": 9}
+    d["a"] /= py2.by(2.0)
+    assert (x, d) == (3, {"a": 4.5})
+
+
+class Own:
+    def keys(self):
+        return "own keys"
+
+    def iteritems(self):
+        return "own items"
+
+    def has_key(self, key):
+        return key == 1
+
+    def next(self):
+        return "own next"
+
+
+def test_dictionaries():
+    d = {"a": 1}
+    assert (py2.keys(d), py2.values(d), py2.items(d)) == (["a"], [1], [("a", 1)])
+    assert list(py2.iteritems(d)) == [("a", 1)]
+    assert py2.has_key(d, "a")
+    assert (py2.keys(Own()), py2.iteritems(Own())) == ("own keys", "own items")
+    assert py2.has_key(Own(), 1)
+    assert py2.next_of(Own()) == "own next"
+    assert py2.next_of(iter([3])) == 3
+
+
+def test_sorting():
+    down = [1, 3, 2]
+    py2.sort(down, lambda a, b: b - a)
+    assert down == [3, 2, 1]
+    assert builtins.sorted_([1, -2], lambda a, b: a - b, abs) == [1, -2]
+    array = np.array([[2, 1]])
+    py2.sort(array, 1)
+    assert array.tolist() == [[1, 2]]
+
+
+def test_lists():
+    assert builtins.range_(3) == [0, 1, 2]
+    assert list(builtins.xrange(2.9)) == [0, 1]
+    assert builtins.map_(None, [1, 2], [3]) == [(1, 3), (2, None)]
+    assert builtins.map_(lambda x: x + 1, [1]) == [2]
+    assert builtins.filter_(str.isalpha, "a1b") == "ab"
+    assert builtins.filter_(None, (0, 1)) == (1,)
+    assert builtins.zip_([1, 2], [3]) == [(1, 3)]
+
+
+def test_rounding():
+    for number, rounded in ((0.5, 1.0), (2.5, 3.0), (-2.5, -3.0), (2, 2.0)):
+        found = builtins.round_(number)
+        assert (found, type(found)) == (rounded, float)
+    assert builtins.round_(2.345, 1) == 2.3
+    assert builtins.round_(1250, -2) == 1300.0
+    assert str(builtins.round_(float("inf"))) == "inf"
+    assert type(math2.floor(2.5)) is type(math2.ceil(2.5)) is float
+
+
+def test_names_of_types():
+    assert isinstance("a", builtins.basestring)
+    assert isinstance(b"a", builtins.basestring)
+    assert not isinstance(1, builtins.basestring)
+    assert isinstance("a", builtins.unicode)
+    assert (builtins.unicode("a", "utf-8"), builtins.unicode(b"a", "utf-8")) == ("a", "a")
+
+
+def test_arrays_of_one_value():
+    assert py2.one(np.array([[3]])) == 3
+    assert py2.one([3]) == [3]
+    array, listed = np.zeros(2), [0]
+    py2.put(array, 1, np.array([5.0]))
+    py2.put(listed, 0, np.array([5.0]))
+    assert array.tolist() == [0, 5]
+    assert isinstance(listed[0], np.ndarray)
+    with pytest.raises(ValueError, match="sequence"):
+        py2.put(array, 0, np.array([1.0, 2.0]))
+    assert py2.formatted("%d %.1f", (np.array([3]), np.array([0.5]))) == "3 0.5"
+    with pytest.raises(TypeError):
+        py2.formatted("%d", "a")
+
+
+# -- strings ---------------------------------------------------------------------------------------
+
+
+def test_bytes_that_are_text():
+    key = ByteStr(b"0001_a")
+    assert (str(key), f"{key:>8}", " ".join([str(key)]), repr(key)) == (
+        "0001_a",
+        "  0001_a",
+        "0001_a",
+        "'0001_a'",
+    )
+    assert key == "0001_a"
+    assert {"0001_a": 1}[key] == {key: 1}["0001_a"] == 1
+    assert key.split("_") == ["0001", "a"]
+    assert key.startswith("00")
+    assert "_" in key
+    assert key + ".jpg" == "0001_a.jpg"
+    assert "x" + key == "x0001_a"
+    assert sorted([key, "0000"]) == ["0000", key]
+    assert int(ByteStr(b"12")) == 12
+    assert ByteStr(b"\xff\xd8") == "\xff\xd8"
+    assert isinstance(pickle.loads(pickle.dumps(key)), ByteStr)
+
+
+def test_a_character_or_a_number():
+    data = ByteStr(b"ab")
+    assert (data[0], list(data)) == (97, [97, 98])  # this module is not translated
+    asked = {"_py2": py2, "data": data}
+    exec("found = data[0], list(data), data[1:]", asked)
+    assert asked["found"] == ("a", ["a", "b"], "b")
+
+
+def test_codecs():
+    assert py2.encode("abc", "hex") == "616263"
+    assert py2.decode("616263", "hex") == "abc"
+    assert py2.encode("é", "utf-8") == "é".encode()
+    assert py2.decode("abc", "utf-8") == "abc"
+    assert py2.decode(b"\xe9", "latin-1") == "é"
+    assert py2.encode("é", "ascii", "ignore") == ""
+    assert py2.join(",", [ByteStr(b"a"), "b"]) == "a,b"
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_any_bytes_go_through_text(tmp_path):
+    path, data = str(tmp_path / "f"), bytes(range(256))
+    with files.open(path, "w") as file:
+        file.write("a")
+        file.write(data)
+    assert (tmp_path / "f").read_bytes() == b"a" + data
+    text = files.open(path).read()
+    assert isinstance(text, str)
+    assert py2.as_bytes(text) == b"a" + data
+    assert numpy.fromstring(text, dtype=np.uint8).tolist() == [97, *range(256)]
+
+
+def test_text_goes_into_binary_files(tmp_path):
+    path = str(tmp_path / "f")
+    with files.open(path, "wb") as file:
+        print("a", 1, file=file)
+    with files.open(path, "rb") as file:
+        assert [line.split(" ") for line in file] == [["a", "1\n"]]
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_pickles_of_python_2(tmp_path, mode):
+    # {'a': array([1, 2], dtype=uint8), 'b': '\xe9'}, by Python 2.7 and NumPy 1.16, protocol 2
+    data = (
+        b"\x80\x02}q\x01(U\x01acnumpy.core.multiarray\n_reconstruct\nq\x02cnumpy\nndarray\nq\x03K\x00"
+        b"\x85U\x01b\x87Rq\x04(K\x01K\x02\x85cnumpy\ndtype\nq\x05U\x02u1K\x00K\x01\x87Rq\x06(K\x03U"
+        b"\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x02\x01\x02tbU\x01bU\x01\xe9u."
+    )
+    (tmp_path / "p").write_bytes(data)
+    found = pickle2.load(files.open(str(tmp_path / "p"), mode))
+    assert found["a"].tolist() == [1, 2]
+    assert found["b"] == "é"
+
+
+def test_pickles_go_round(tmp_path):
+    path = str(tmp_path / "p")
+    pickle2.dump([1, "é"], files.open(path, "w"), -1)
+    assert pickle2.load(files.open(path)) == [1, "é"]
+    assert pickle2.loads(pickle2.dumps({"a": np.ones(2)}))["a"].tolist() == [1, 1]
+    assert files.StringIO("text").read() == "text"
+
+
+def test_an_lmdb_takes_text_and_is_opened_twice(tmp_path):
+    path = str(tmp_path / "db")
+    env = lmdb.open(path, map_size=1e7)
+    with env.begin(write=True) as txn:
+        txn.put("a", "1")
+        txn.put(key=ByteStr(b"b"), value=b"2")
+    again = lmdb.open(path, readonly=True)
+    with again.begin() as txn:
+        assert txn.get("a") == "1"
+        assert list(txn.cursor()) == [("a", "1"), ("b", "2")]
+        cursor = txn.cursor()
+        assert py2.next_of(cursor)
+        assert cursor.key() == "a"
+    env.close()
+    again.close()
+    assert lmdb.open(path).stat()["entries"] == 2
+
+
+def test_other_modules():
+    assert struct.unpack(">H", "ab") == (24930,)
+    assert subprocess.check_output(["echo", "a b"]).split(" ") == ["a", "b\n"]
+    out, _ = subprocess.Popen("cat", stdin=-1, stdout=-1).communicate("text")
+    assert out == "text"
+    assert isinstance(io.BytesIO(ByteStr(b"a")).read(), bytes)
+
+
+def test_numpy_of_2015():
+    assert (numpy.float, numpy.int, numpy.bool, numpy.object) == (float, int, bool, object)
+    assert numpy.zeros((2.0, 3)).shape == (2, 3)
+    assert numpy.array([[1], [1, 2]]).dtype == object
+    assert numpy.array(np.ones(2), copy=False).shape == (2,)
+    assert numpy.linspace is not np.linspace
+    assert numpy.dot is np.dot
+    names = {}
+    exec("from pycaffe_dist.py2.shadows.numpy import *", names)
+    assert "max" not in names
+    assert names["zeros"] is numpy.zeros
+    assert names["sum"] is np.sum

@@ -1,0 +1,157 @@
+"""The translation as text: what is changed, what stays, where lines are."""
+
+import pytest
+
+from pycaffe_dist.py2.translate import decoded, translate
+
+
+def text_of(source, **where):
+    return translate(source.encode(), "script.py", **where).text.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("print 'a', b,", "print('a', b, end=' ')"),
+        ("print", "print()"),
+        ("print >>f, x", "print(x, file=f)"),
+        ("print ('a', b)", "print(('a', b))"),
+        ("raise E, 'bad'", "raise E('bad')"),
+        ("try: f()\nexcept E, e: pass", "try: f()\nexcept E as e: pass"),
+        ("x = `y`", "x = repr(y)"),
+        ("a <> b", "a != b"),
+        ("0777 + 10L", "0o777 + 10"),
+        ("s = ur'a'", "s = r'a'"),
+        (r"s = 'C:\users'", r"s = 'C:\\users'"),
+        (r"s = u'\u00e9'", r"s = u'\u00e9'"),
+        ("exec 'x' in d", "exec('x', d)"),
+        ("a / b", "_py2.div(a , b)"),
+        ("(a + b) / c / d", "_py2.div(_py2.div((a + b) , c) , d)"),
+        ("a / 2.0 + float(b) / c", "a / 2.0 + float(_py2.one(b)) / c"),
+        ("a / (b  # why\n)", "_py2.div(a , (b  # why\n))"),
+        ("a.b /= c", "a.b /= _py2.by(c)"),
+        ("a[1:n]", "a[1:_py2.at(n)]"),
+        ("a[i] = b", "_py2.put(a, (i), b)"),
+        ("a[i, j] += b", "a[i, j] += _py2.one(b)"),
+        ("a[:] = b", "a[:] = b"),
+        ("a[i] = b = c", "a[i] = b = c"),
+        ("d.keys()[0]", "_py2.keys(d)[0]"),
+        ("(a or b).items()", "_py2.items((a or b))"),
+        ("f(d.iteritems(), e.itervalues())", "f(_py2.iteritems(d), _py2.itervalues(e))"),
+        ("d.keys(1)", "d.keys(1)"),
+        ("d.has_key('a')", "_py2.has_key(d, 'a')"),
+        ("it.next()", "_py2.next_of(it)"),
+        ("x.sort()", "x.sort()"),
+        ("x.sort(cmp=f)", "_py2.sort(x, cmp=f)"),
+        ("x.decode('hex')", "_py2.decode(x, 'hex')"),
+        ("d.ParseFromString(f.read())", "d.ParseFromString(_py2.as_bytes(f.read()))"),
+        ("d.SerializeToString()", "_py2.serialized(d)"),
+        ("'%d' % x", "_py2.formatted('%d' , x)"),
+        ("a % b", "a % b"),
+        ("import numpy as np", "from pycaffe_dist.py2.shadows import numpy as np"),
+        ("import os, math", "import os; from pycaffe_dist.py2.shadows import math"),
+        ("from math import floor", "from pycaffe_dist.py2.shadows.math import floor"),
+        ("import numpy.random as npr", "import numpy.random as npr"),
+        ("import cPickle", "import cPickle"),
+    ],
+)
+def test_what_becomes_of(old, new):
+    assert text_of(old) == new
+
+
+def test_importing_part_of_a_module_with_a_shadow_gives_the_shadow():
+    shadow = "from pycaffe_dist.py2.shadows import numpy"
+    assert text_of("import numpy.random") == f"import numpy.random; {shadow}"
+
+
+def test_the_future_is_obeyed():
+    text = "from __future__ import division, print_function\nprint(a / b, end='')\na /= 2"
+    assert text_of(text) == text
+
+
+def test_print_as_a_function_without_saying_so():
+    assert text_of("print('a', end='')") == "print('a', end='')"
+
+
+def test_special_methods():
+    text = "class A:\n    def __iter__(self): pass\n    def next(self): pass\n"
+    assert "def __next__" in text_of(text)
+    assert "def next" in text_of(text.replace("__iter__", "other"))
+    text = "class A:\n    def __div__(self, b): pass\n    def __nonzero__(self): pass\n"
+    assert "__truediv__" in text_of(text)
+    assert "__bool__" in text_of(text)
+
+
+def test_the_message_of_what_was_caught():
+    text = "try: f()\nexcept E, e:\n    print e.message, other.message"
+    assert "print(_py2.message(e), other.message)" in text_of(text)
+
+
+def test_lines_keep_their_numbers_and_comments():
+    text = (
+        "# first\nraise E, \\\n  'bad' \\\n  'worse'\nprint 'a', \\\n  'b'  # second\n"
+        "x = (d  # third\n  .keys())\ny = a / \\\n  b\nlast"
+    )
+    lines = text_of(text).split("\n")
+    assert len(lines) == len(text.split("\n"))
+    assert lines[-1] == "last"
+    assert sum("#" in line for line in lines) >= 2
+
+
+def test_tabs_are_eight_columns_wide():
+    text = "if a:\n        x()\n\ty()\nelse:\n\tz()"
+    assert compile(text_of(text), "s", "exec")
+
+
+def test_modules_beside_a_module_of_a_package(tmp_path):
+    (tmp_path / "config.py").touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "__init__.py").touch()
+    where = {"package": "pack.age", "folder": str(tmp_path)}
+    assert text_of("import config", **where) == "from . import config"
+    assert text_of("import config as c, os", **where) == "from . import config as c; import os"
+    assert text_of("from config import a, b as c", **where) == "from .config import a, b as c"
+    assert text_of("from sub.x import y", **where) == "from .sub.x import y"
+    assert text_of("import sub.x as x", **where) == "import pack.age.sub.x as x"
+    assert text_of("import elsewhere", **where) == "import elsewhere"
+    absolute = "from __future__ import absolute_import\nimport config"
+    assert text_of(absolute, **where) == absolute
+    assert text_of("import config", folder=str(tmp_path)) == "import config"
+
+
+def test_what_was_changed_is_counted():
+    changes = translate(b"print 1/x\nprint 2\nfor i in xrange(3): pass", "s").changes
+    assert changes == {
+        "print statement": 2,
+        "/ that may be between integers": 1,
+        "xrange": 1,
+    }
+
+
+def test_python_3_of_today_among_the_old_stays():
+    text = "def f(x, /, *, y: int = 1): return f'{x!r:>{y}}'\nmatch x:\n    case [1, *_]: pass\n"
+    found = translate(text.encode(), "s")
+    assert (found.text, found.changes) == (text, {})
+
+
+def test_what_is_neither_is_refused_with_its_place():
+    with pytest.raises(SyntaxError) as e:
+        translate(b"print 'a'\nif x\n  y", "script.py")
+    assert (e.value.filename, e.value.lineno) == ("script.py", 2)
+
+
+def test_encodings():
+    assert decoded("# -*- coding: latin-1 -*-\ns = 'é'".encode("latin-1")).endswith("'é'")
+    assert decoded("s = 'é'".encode()).endswith("'é'")
+    assert decoded("s = 'é'".encode("latin-1")).endswith("'é'")
+    assert translate("# coding: latin-1\ns = 'é'".encode("latin-1"), "s").to_save().split("\n")[
+        0
+    ] == ("# coding: utf-8")
+
+
+def test_a_saved_translation_begins_behind_docstring_and_future():
+    source = b"'''doc'''\nfrom __future__ import division\nprint 1"
+    lines = translate(source, "s").to_save().splitlines()
+    assert lines[:2] == ["'''doc'''", "from __future__ import division"]
+    assert lines[2].endswith("_py2.begin(globals())")
+    assert lines[3] == "print(1)"
