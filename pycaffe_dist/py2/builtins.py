@@ -14,6 +14,8 @@ from typing import Any
 from pycaffe_dist.py2 import files
 from pycaffe_dist.py2.operations import by_key
 
+ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
+
 
 class _Either(type):
     def __instancecheck__(cls, value: Any) -> bool:
@@ -91,12 +93,31 @@ def round_(number: Any, digits: int = 0) -> Any:
     return math.copysign(builtins.round(whole / 10.0**digits, max(digits, 0)), number)
 
 
+def print_(*values: Any, **settings: Any) -> None:
+    """A float with twelve digits."""
+    builtins.print(*(_digits(v) if type(v) is float else v for v in values), **settings)
+
+
+def _digits(number: float) -> str:
+    text = f"{number:.12g}"
+    return text if set(text) & set(".en") else text + ".0"
+
+
 def cmp(a: Any, b: Any) -> int:
     return int(a > b) - int(a < b)
 
 
 def ord_(character: Any) -> Any:
-    return character if isinstance(character, int) else builtins.ord(character)
+    """Of a byte that is no ASCII, its number."""
+    if isinstance(character, int):
+        return character
+    code = builtins.ord(character)
+    return code - ESCAPE if ESCAPE + 128 <= code < ESCAPE + 256 else code
+
+
+def chr_(code: int) -> str:
+    """A byte."""
+    return builtins.chr(code if code < 128 else ESCAPE + code)
 
 
 def input_(prompt: str = "") -> Any:
@@ -137,6 +158,7 @@ NAMES: dict[str, Any] = {
     "apply": apply,
     "basestring": basestring,
     "buffer": memoryview,
+    "chr": chr_,
     "cmp": cmp,
     "execfile": execfile,
     "file": file,
@@ -148,6 +170,7 @@ NAMES: dict[str, Any] = {
     "map": map_,
     "open": files.open,
     "ord": ord_,
+    "print": print_,
     "range": range_,
     "raw_input": builtins.input,
     "reduce": functools.reduce,

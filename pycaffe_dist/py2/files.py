@@ -27,6 +27,9 @@ class _Bytes:
     def readline(self, *size: Any) -> Any:
         return byte_strs(super().readline(*size))  # type: ignore[misc]
 
+    def readlines(self, *hint: Any) -> Any:
+        return byte_strs(super().readlines(*hint))  # type: ignore[misc]
+
     def __next__(self) -> ByteStr:
         return ByteStr(super().__next__())  # type: ignore[misc]
 

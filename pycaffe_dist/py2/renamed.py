@@ -67,7 +67,7 @@ def _commands() -> dict[str, Any]:
 
 def _hash(name: str) -> Callable[[], dict[str, Any]]:
     def names() -> dict[str, Any]:
-        import hashlib
+        from pycaffe_dist.py2.shadows import hashlib
 
         return {"new": getattr(hashlib, name), name: getattr(hashlib, name)}
 

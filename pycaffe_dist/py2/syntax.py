@@ -62,7 +62,14 @@ def _literal(text: str, unicode: bool) -> str:
         return text[1:]
     if prefix or unicode:
         return text
-    return re.sub(r"(?s)\\(.)", lambda m: "\\" + m[0] if m[1] in "uUN" else m[0], text)
+    # A byte that is no ASCII becomes the character that stands for it in text that was read.
+    return re.sub(r"(?s)\\(x[89a-fA-F][0-9a-fA-F]|.)", _escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    if match[1][0] in "uUN":
+        return "\\" + match[0]
+    return f"\\udc{match[1][1:]}" if len(match[1]) == 3 else match[0]
 
 
 def _parse(text: str, path: str) -> Any:

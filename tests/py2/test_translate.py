@@ -24,6 +24,8 @@ def text_of(source, **where):
         ("s = ur'a'", "s = r'a'"),
         (r"s = 'C:\users'", r"s = 'C:\\users'"),
         (r"s = u'\u00e9'", r"s = u'\u00e9'"),
+        (r"s = '\x89PNG\x0a'", r"s = '\udc89PNG\x0a'"),
+        (r"s = u'\xe9', r'\xe9', '\\xe9'", r"s = u'\xe9', r'\xe9', '\\xe9'"),
         ("exec 'x' in d", "exec('x', d)"),
         ("a / b", "_py2.div(a , b)"),
         ("(a + b) / c / d", "_py2.div(_py2.div((a + b) , c) , d)"),

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from pycaffe_dist.py2.strings import as_bytes, byte_strs
+
 
 def over(real: ModuleType, names: dict[str, Any]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a shadow with the global ``names`` over a real module."""
@@ -21,3 +23,12 @@ def over(real: ModuleType, names: dict[str, Any]) -> Callable[[str], Any]:
         return getattr(real, name)
 
     return get
+
+
+def taking_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of bytes that takes text too, and whose bytes are text."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return byte_strs(function(*map(as_bytes, args), **kwargs))
+
+    return call

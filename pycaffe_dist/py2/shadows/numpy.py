@@ -1,6 +1,7 @@
 """``numpy`` of 2015: its names, and sizes that may be floats."""
 
 import builtins as _builtins
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as _real
@@ -126,6 +127,12 @@ def save(file: Any, arr: Any, **kwargs: Any) -> None:
     _real.save(as_binary(file), arr, **kwargs)
 
 
+def sum(a: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(a, Iterator):  # also where it hides Python's own
+        return _builtins.sum(a, *args)
+    return _real.sum(a, *args, **kwargs)
+
+
 def histogram(a: Any, *args: Any, normed: Any = None, **kwargs: Any) -> Any:
     if normed is not None:
         kwargs["density"] = bool_(normed)
@@ -138,7 +145,7 @@ _PYTHONS = {*dir(_builtins), "long", "unicode"} - {"all", "any", "sum"}
 OURS = (
     *(set(_GONE) - _PYTHONS),
     *("array", "asarray", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
-    *("linspace", "load", "ones", "save", "tile", "zeros"),
+    *("linspace", "load", "ones", "save", "sum", "tile", "zeros"),
 )
 _names = globals()
 _get = over(_real, _names)
