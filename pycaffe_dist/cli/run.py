@@ -55,7 +55,7 @@ def main(argv: list[str]) -> int:
         python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
-        if isinstance(e, SyntaxError) and inside is None:
+        if isinstance(e, SyntaxError) and inside is None and not args.py2:
             print("pcd run: if this is Python 2: pcd run --py2 SCRIPT", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0

@@ -7,8 +7,10 @@ import os
 import site
 import sys
 import sysconfig
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -37,11 +39,13 @@ def install(tell: Tell | None = None) -> None:
     """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
+    _others()  # asked now: to answer, Python imports modules of its own
     sys.meta_path.insert(0, _Finder(tell))
     for name in ADDED:
         if name in sys.modules:
             add_names(sys.modules[name])
     np.set_printoptions(legacy="1.13")
+    warnings.filterwarnings("ignore", category=SyntaxWarning)  # `x is 1` was usual
     # Children of today's Python begin anew, with a script that they cannot parse.
     multiprocessing.set_start_method("fork", force=True)
     for stream in (sys.stdout, sys.stderr):
@@ -108,9 +112,11 @@ class _Finder(MetaPathFinder):
 def is_the_users(path: str) -> bool:
     """Not of Python, of an installed package, or ours."""
     whole = os.path.realpath(path)
-    return not any(whole.startswith(folder) for folder in _others())
+    packaged = {"site-packages", "dist-packages"} & set(Path(whole).parts)
+    return not packaged and not any(whole.startswith(folder) for folder in _others())
 
 
+@cache
 def _others() -> list[str]:
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += [*site.getsitepackages(), site.getusersitepackages()]

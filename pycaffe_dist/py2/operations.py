@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MappingView
 from functools import cmp_to_key
 from numbers import Integral
@@ -68,20 +69,18 @@ def one(value: Any) -> Any:
 
 def put(container: Any, key: Any, value: Any) -> None:
     """``container[key] = value``."""
-    try:
-        container[key] = value
-    except ValueError:
-        if not isinstance(container, np.ndarray) or one(value) is value:
-            raise
-        container[key] = one(value)
+    numbers = isinstance(container, np.ndarray) and container.dtype != object
+    container[key] = one(value) if numbers else value
 
 
 def formatted(form: Any, values: Any) -> Any:
     """``form % values``."""
-    try:
+    given = values if isinstance(values, tuple) else (values,)
+    if not any(isinstance(value, np.ndarray) for value in given):
         return form % values
-    except TypeError:
-        return form % (tuple(map(one, values)) if isinstance(values, tuple) else one(values))
+    kinds = re.findall(r"%[-+ #0-9.*]*([a-zA-Z])", form.replace("%%", ""))
+    ones = (v if kind in "sr" else one(v) for kind, v in zip(kinds, given, strict=False))
+    return form % tuple(ones)
 
 
 # -- dictionaries, iterators, lists ----------------------------------------------------------------

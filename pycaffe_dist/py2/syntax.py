@@ -31,6 +31,7 @@ FIXERS = {
 }
 _IN_PLACE = ("metaclass", "print", "tuple_params")  # give no new node, and change the tree
 TAB = 8  # columns
+ESCAPES = "\n\\'\"abfnrtv01234567x"  # what a backslash may precede in a plain string
 
 
 class Python2SyntaxError(SyntaxError):
@@ -67,7 +68,7 @@ def _literal(text: str, unicode: bool) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    if match[1][0] in "uUN":
+    if match[1][0] not in ESCAPES:
         return "\\" + match[0]
     return f"\\udc{match[1][1:]}" if len(match[1]) == 3 else match[0]
 

@@ -80,7 +80,7 @@ def minimum() -> int:
     return logging.DEBUG if level == logging.INFO and _number("GLOG_v", 0) > 0 else level
 
 
-class _Stderr(logging.StreamHandler[TextIO]):
+class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes to what ``sys.stderr`` is at the time: notebooks and tests exchange it."""
 
     def __init__(self) -> None:

@@ -23,6 +23,7 @@ def text_of(source, **where):
         ("0777 + 10L", "0o777 + 10"),
         ("s = ur'a'", "s = r'a'"),
         (r"s = 'C:\users'", r"s = 'C:\\users'"),
+        (r"s = '\d\n\'\\d'", r"s = '\\d\n\'\\d'"),
         (r"s = u'\u00e9'", r"s = u'\u00e9'"),
         (r"s = '\x89PNG\x0a'", r"s = '\udc89PNG\x0a'"),
         (r"s = u'\xe9', r'\xe9', '\\xe9'", r"s = u'\xe9', r'\xe9', '\\xe9'"),
