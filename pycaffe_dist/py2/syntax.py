@@ -51,8 +51,9 @@ def to_python3(text: str, path: str, changes: Counter[str]) -> str:
     for leaf in tree.leaves():
         if leaf.type == token.STRING:
             new = _literal(leaf.value, unicode)
-            changes["string literals"] += new != leaf.value
-            leaf.value = new
+            if new != leaf.value:
+                changes["string literals"] += 1
+                leaf.value = new
     return str(tree)
 
 

@@ -134,8 +134,59 @@ def test_python_2(run):
 def test_words_of_python_2(run):
     result = run("for i in xrange(3):\n    pass")
     assert result.returncode == 1
-    assert result.stderr.endswith("bring it to Python 3 first.\n")
+    assert "bring it to Python 3 first." in result.stderr
     assert "'xrange' is of Python 2; Python 3 has range." in result.stderr
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for i in xrange(3): pass",
+        "import cPickle",
+        "import StringIO",
+        "{}.iteritems()",
+        "{}.has_key(1)",
+        "import string; string.letters",
+        "import helper",
+    ],
+)
+def test_other_words_of_python_2(run, tmp_path, text):
+    (tmp_path / "scripts" / "helper.py").write_text("print 'hello'")
+    result = run(text)
+    assert result.returncode == 1
+    assert result.stderr.endswith("pcd run: if this is Python 2: pcd run --py2 scripts/script.py\n")
+
+
+@pytest.mark.parametrize("text", ["nothing", "import nothing_here", "None.x", "1 / 0"])
+def test_other_mistakes(run, text):
+    assert "Python 2" not in run(text).stderr
+
+
+def test_python_2_with_its_flag(run, tmp_path):
+    (tmp_path / "scripts" / "helper.py").write_text("print 'helper', 3 / 2\n")
+    result = run("import helper\nprint 'hello', __name__", flags=["--py2"])
+    assert (result.returncode, result.stdout) == (0, "helper 1\nhello __main__\n")
+    told = [line.partition(": ")[2] for line in result.stderr.splitlines()]
+    assert told == [
+        "scripts/script.py: 1 x print statement",
+        "scripts/helper.py: 1 x / that may be between integers",
+        "scripts/helper.py: 1 x print statement",
+    ]
+    assert not list(tmp_path.rglob("*.pyc"))
+    assert run("print 'hello'", flags=["--py2", "-q"]).stderr == ""
+
+
+def test_the_traceback_of_a_translated_script(run):
+    result = run("x = 1\nprint 'a', \\\n  'b'\nraise ValueError, 'bad'", flags=["--py2", "-q"])
+    assert result.returncode == 1
+    assert 'scripts/script.py", line 4, in <module>' in result.stderr
+    assert "raise ValueError, 'bad'" in result.stderr
+    assert "pycaffe_dist/py2" not in result.stderr
+
+
+def test_what_is_no_python_at_all(run):
+    result = run("print 'a'\nif x\n", flags=["--py2"])
+    assert result.returncode == 1
+    assert 'scripts/script.py", line 2' in result.stderr
+    assert "--py2 SCRIPT" not in result.stderr
 
 
 def test_scripts_that_cannot_be_opened(tmp_path, capsys):
