@@ -8,7 +8,16 @@ import pytest
 
 from pycaffe_dist import py2
 from pycaffe_dist.py2 import builtins, files
-from pycaffe_dist.py2.shadows import base64, hashlib, lmdb, numpy, struct, subprocess, zlib
+from pycaffe_dist.py2.shadows import (
+    base64,
+    hashlib,
+    lmdb,
+    numpy,
+    struct,
+    subprocess,
+    tempfile,
+    zlib,
+)
 from pycaffe_dist.py2.shadows import math as math2
 from pycaffe_dist.py2.shadows import pickle as pickle2
 from pycaffe_dist.py2.strings import ByteStr
@@ -246,6 +255,16 @@ def test_an_lmdb_takes_text_and_is_opened_twice(tmp_path):
     env.close()
     again.close()
     assert lmdb.open(path).stat()["entries"] == 2
+
+
+def test_temporary_files_take_text(tmp_path):
+    with tempfile.NamedTemporaryFile(dir=tmp_path, delete=False) as file:
+        file.write("a net")
+    assert files.open(file.name).read() == "a net"
+    with tempfile.TemporaryFile(dir=tmp_path) as file:
+        file.write("text")
+        file.seek(0)
+        assert file.read() == "text"
 
 
 def test_bytes_by_their_numbers():
