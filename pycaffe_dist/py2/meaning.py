@@ -202,22 +202,29 @@ class _Walk(ast.NodeVisitor):
 
     def _method(self, call: ast.Call, method: ast.Attribute) -> None:
         name, given = method.attr, bool(call.args or call.keywords)
-        if name == "join" and call.args:
-            paren = self.edits.token("(", self.edits.end(method), self.edits.end(call))
-            self._instead(call, method, "join", paren + 1, ", ")
-            return
-        cmp = call.args or any(word.arg == "cmp" for word in call.keywords)
+        cmp = bool(call.args) or any(word.arg == "cmp" for word in call.keywords)
         if name in PLAIN and not given:
             self._instead(call, method, PLAIN[name], self.edits.end(call), ")")
-        elif name in WITH_ARGUMENTS or (name == "sort" and cmp):
-            paren = self.edits.token("(", self.edits.end(method), self.edits.end(call))
-            function = WITH_ARGUMENTS.get(name, name)
-            self._instead(call, method, function, paren + 1, ", " if given else "")
+        elif name in WITH_ARGUMENTS or (name in ("sort", "join") and cmp):
+            self._first_argument(call, method, WITH_ARGUMENTS.get(name, name), given)
         elif name in TAKE_BYTES and len(call.args) == 1:
             self.edits.wrap(call.args[0], "as_bytes")
         else:
             return
-        self.changes[f".{name}()"] += 1
+        if name != "join":
+            self.changes[f".{name}()"] += 1
+
+    def _first_argument(
+        self, call: ast.Call, method: ast.Attribute, function: str, given: bool
+    ) -> None:
+        """``function(what, arguments)`` instead of ``what.method(arguments)``."""
+        paren = self.edits.token("(", self.edits.end(method), self.edits.end(call))
+        alone = call.args[0] if len(call.args) == 1 and not call.keywords else None
+        if isinstance(alone, ast.GeneratorExp) and self.edits.begin(alone) == paren:
+            self._instead(call, method, function, paren, ", ")  # its parentheses are the call's
+            self.edits.close(call)
+        else:
+            self._instead(call, method, function, paren + 1, ", " if given else "")
 
     def _instead(
         self, call: ast.Call, method: ast.Attribute, function: str, end: int, text: str
