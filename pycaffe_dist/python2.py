@@ -29,6 +29,9 @@ ATTRIBUTES = {
     "imap": "the built-in map",
     "maxint": "sys.maxsize",
     "getcwdu": "os.getcwd",
+    "letters": "string.ascii_letters",
+    "imread": "PIL.Image.open",
+    "imresize": "PIL.Image.Image.resize",
     "urlretrieve": "urllib.request.urlretrieve",
     "urlopen": "urllib.request.urlopen",
     "urlencode": "urllib.parse.urlencode",
@@ -58,11 +61,11 @@ def hints() -> Iterator[None]:
         raise
 
 
-def add_hint(e: BaseException) -> None:
-    """Add what Python 3 has instead to what a traceback shows of ``e``, once."""
+def add_hint(e: BaseException) -> bool:
+    """Add what Python 3 has instead to what a traceback shows of ``e``, once; whether there is."""
     words = hint(e)
     if words is None:
-        return
+        return False
     if sys.version_info < (3, 11):  # has no notes
         if isinstance(e, (ImportError, SyntaxError)):
             e.msg = e.msg if words in e.msg else f"{e.msg}\n{words}"
@@ -70,6 +73,7 @@ def add_hint(e: BaseException) -> None:
             e.args = (f"{e}\n{words}",)
     elif words not in getattr(e, "__notes__", ()):
         e.add_note(words)
+    return True
 
 
 def hint(e: BaseException) -> str | None:

@@ -47,9 +47,10 @@ class Parser(argparse.ArgumentParser):
     def _refuse_unknown(self, args: Sequence[str]) -> None:
         """Of all that is wrong with a command, a misspelt flag is the cause: it comes first."""
         known = self._option_string_actions
+        others = any(action.nargs == argparse.REMAINDER for action in self._actions)
         for word in args:
-            if word == "--":
-                return
+            if word == "--" or (others and not word.startswith("-")):
+                return  # what follows is not for us
             name = word.partition("=")[0]
             # -ofile is the flag -o with its value
             if name in known or word[:2] in known or not re.fullmatch(r"--?[A-Za-z][\w-]*", name):

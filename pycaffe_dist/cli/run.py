@@ -52,29 +52,13 @@ def main(argv: list[str]) -> int:
     except SystemExit:
         raise
     except BaseException as e:
-        python2.add_hint(e)
+        of_python2 = not args.py2 and python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
-        if not args.py2 and _of_python2(e):
+        if of_python2:
             print(f"pcd run: if this is Python 2: pcd run --py2 {script}", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0
-
-
-def _of_python2(error: BaseException) -> bool:
-    """Whether a script of Python 2 would end like this."""
-    from pycaffe_dist.py2.builtins import GONE
-    from pycaffe_dist.py2.meaning import PLAIN
-    from pycaffe_dist.py2.renamed import MADE, RENAMED
-
-    if isinstance(error, SyntaxError):
-        return True
-    name = getattr(error, "name", None)
-    if isinstance(error, ModuleNotFoundError):
-        return name in {*RENAMED, *MADE}
-    if isinstance(error, AttributeError):
-        return name in {*PLAIN, "has_key", "letters", "maxint", "izip", "imread", "imresize"}
-    return isinstance(error, NameError) and name in GONE
 
 
 def _from_python2(source: bytes, path: str, module: dict[str, Any], args: Any) -> str:

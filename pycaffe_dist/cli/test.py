@@ -44,8 +44,8 @@ def main(argv: list[str]) -> int:
     check_weights([args.weights])
     all_of_it = LOGGER.isEnabledFor(logging.DEBUG)
     with nullcontext() if all_of_it else caffe_log.at_least(max(logging.WARNING, LOGGER.level)):
-        net = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
-    means = test_model(net, args.weights, args.iterations)
+        model = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
+    means = test_model(model, args.weights, args.iterations)
     if not LOGGER.isEnabledFor(logging.INFO):  # the score is what was asked for
         print(*map(with_loss, means), sep="\n")
     return 0

@@ -136,6 +136,8 @@ def test_words_of_python_2(run):
     assert result.returncode == 1
     assert "bring it to Python 3 first." in result.stderr
     assert "'xrange' is of Python 2; Python 3 has range." in result.stderr
+
+
 @pytest.mark.parametrize(
     "text",
     [
