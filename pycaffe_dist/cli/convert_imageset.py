@@ -8,6 +8,7 @@ A line of the list is a path below ROOTFOLDER, a space and the label, a whole nu
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 
@@ -33,7 +34,8 @@ def main(argv: list[str]) -> int:
     args = p.parse_intermixed_args(plain(argv, booleans))
     if len(args.paths) not in (2, 3):
         p.error(f"expected ROOTFOLDER/ LISTFILE DB_NAME, or FOLDER DB_NAME; got {len(args.paths)}")
-    given = {name: value for name, value in vars(args).items() if name != "paths"}
+    names = {field.name for field in dataclasses.fields(ImagesetOptions)}
+    given = {name: value for name, value in vars(args).items() if name in names}
     log_to_stderr()
     root, database = args.paths[0], args.paths[-1]
     classes: list[str] = []
