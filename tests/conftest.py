@@ -187,6 +187,9 @@ def log_as_it_was(monkeypatch):
     for name in [name for name in os.environ if name.startswith("GLOG_")]:
         monkeypatch.delenv(name)
     logger = logging.getLogger("pycaffe_dist")
+    # What a fixture of a whole module has begun.
+    logger.handlers[:] = [h for h in logger.handlers if not (h.name or "").startswith("glog")]
+    logger.setLevel(logging.NOTSET)
     kept = logger.handlers[:], logger.level, logger.propagate
     yield
     for handler in set(logger.handlers) - set(kept[0]):
