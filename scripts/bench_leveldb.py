@@ -7,7 +7,7 @@ Both read every record of one database, in turns, as bytes; the fastest of some 
 Records are of 3 kB and 200 kB, of noise (which LevelDB stores as it is) or smooth (which Snappy
 compresses).  `first` opens the database anew and reads it once; `again` is every later epoch, where
 blocks that are remembered are not checked again.  plyvel's `checked` looks at checksums, as our
-first epoch always does.  Bar: 0.8 times the speed of plyvel in later epochs.
+first epoch always does.  Bar: 0.8 times the speed of plyvel.
 """
 
 import sys
