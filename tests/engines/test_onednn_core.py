@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -96,3 +97,12 @@ def test_every_function_we_declare_is_in_the_library():
     assert lib.release.startswith("3.")
     for name in library.SIGNATURES:
         assert callable(getattr(lib, name))
+
+
+@pytest.mark.parametrize(("load", "spins"), [(0.5, library.SPINS), (99.0, library.CROWDED_SPINS)])
+def test_idle_threads_spin_less_where_several_wait_for_every_core(load, spins, monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (load * (os.cpu_count() or 1), 0, 0))
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    monkeypatch.setattr(library, "Library", lambda path: path)
+    library.load.__wrapped__()
+    assert os.environ["GOMP_SPINCOUNT"] == spins

@@ -23,6 +23,7 @@ BACKWARD = 128
 SRC, DIFF_SRC, WEIGHTS, DIFF_WEIGHTS, DST, DIFF_DST, WORKSPACE, SCRATCHPAD = range(129, 137)
 MOST_AXES = 12
 SPINS = "20000"  # some 50 µs: from one primitive to the next
+CROWDED_SPINS = "1000"
 
 
 class Arg:
@@ -167,7 +168,7 @@ def load() -> Library:
         MissingPartError: it is not there, or this machine cannot run it.
     """
     # Idle threads of OpenMP would spin for milliseconds, on cores that other threads could use.
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    os.environ.setdefault("GOMP_SPINCOUNT", CROWDED_SPINS if crowded() else SPINS)
     problems = []
     for path in _candidates():
         try:
@@ -179,6 +180,15 @@ def load() -> Library:
         f"the oneDNN engine needs libdnnl.so.3, which was not found{found}. "
         f"Install it with: {install_command('cpu')}, or use --engine numpy"
     )
+
+
+def crowded() -> bool:
+    """Whether several others wait for every core.
+
+    A thread that spins has then used up its time when it gets something to do, and all others wait
+    for it; one that has slept is let in first.
+    """
+    return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
 
 
 def _candidates() -> Iterator[str]:
