@@ -37,7 +37,7 @@ class CopyReport:
         return text
 
 
-def load_weights(net: Net, *paths: Path_) -> CopyReport:
+def load_weights(net: Net, *paths: Path_, strict: bool = True) -> CopyReport:
     """Copy the weights of .caffemodels, binary or HDF5, into the layers of the same names.
 
     Layers of the file that the net has not are passed over, as in Caffe.  Layers of the net that no
@@ -46,10 +46,10 @@ def load_weights(net: Net, *paths: Path_) -> CopyReport:
     Raises:
         FileError: a file cannot be read.
         NetError: a layer of the same name has other blobs, and nothing of that file has been
-            copied; or a file has none of the net's layers.
+            copied; or, if ``strict``, a file has none of the net's layers.
     """
     reports = [copy_file(net, path) for path in paths]
-    return judge(net, paths, reports)
+    return judge(net, paths, reports, strict)
 
 
 def copy_file(net: Net, path: Path_) -> CopyReport:
@@ -60,10 +60,12 @@ def copy_file(net: Net, path: Path_) -> CopyReport:
         raise NetError(f"{path}: {e}") from e
 
 
-def judge(net: Net, paths: Sequence[Path_], reports: Sequence[CopyReport]) -> CopyReport:
+def judge(
+    net: Net, paths: Sequence[Path_], reports: Sequence[CopyReport], strict: bool = True
+) -> CopyReport:
     """What became of several files, one after the other; says it where a layer got nothing."""
     for path, report in zip(paths, reports, strict=True):
-        if report.missing and not report.copied:
+        if strict and report.missing and not report.copied:
             raise NetError(
                 f"{path}: has no weights for this net. Layers with parameters in the net: "
                 f"{_some(report.missing)}; layers in the file: {_some(report.ignored) or 'none'}. "

@@ -315,8 +315,8 @@ class Net:
     # -- weights -----------------------------------------------------------------------------
 
     def copy_from(self, path: str) -> None:
-        """Load weights by layer name; ``loading.load_weights`` also tells what became of them."""
-        loading.load_weights(self.core, path)
+        """Load weights by layer name; as in Caffe, also where no layer has its name in the file."""
+        loading.load_weights(self.core, path, strict=False)
 
     load_hdf5 = copy_from
 

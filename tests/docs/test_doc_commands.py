@@ -75,7 +75,9 @@ def folder(tmp_path_factory):
         picture.save(here / "photos" / f"{i}.jpg")
         rows.append(f"i{i}.png {i % 2}")
     picture.save(here / "cat.jpg")
-    for name in ("train.txt", "list.txt"):
+    for name in ("train", "val"):
+        (here / name).symlink_to(here / "images")
+    for name in ("train.txt", "val.txt", "list.txt"):
         (here / name).write_text("\n".join(rows))
     for name in ("deploy", "rcnn"):
         (here / f"{name}.prototxt").write_text(DEPLOY)

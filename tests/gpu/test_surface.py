@@ -214,7 +214,18 @@ def test_time_test_and_device_query(folder):
     weights = "run_iter_6.caffemodel"
     log = pcd(
         folder,
-        *("test", "-model", "net.prototxt", "-weights", weights, "-gpu", "0", "-iterations", "2"),
+        *(
+            "test",
+            "-model",
+            "net.prototxt",
+            "-weights",
+            weights,
+            "-gpu",
+            "0",
+            "-iterations",
+            "2",
+            "-v",
+        ),
     )
     assert "Use GPU with device ID 0" in log and "Loss: " in log
     for args in (["-gpu", "all"], []):

@@ -160,7 +160,9 @@ def test_a_readme_says_how_large_the_net_is_and_what_to_type(model):
         return
     assert re.search(rf"^pcd train -solver models/{model}/solver.prototxt", text, re.M)
     if model != "digits":
-        assert re.search(rf"^pcd train -solver models/{model}/\S+ --ranks 4$", text, re.M)
+        assert re.search(
+            rf"^pcd train -solver models/{model}/\S+ (-weights \S+ )?--ranks 4$", text, re.M
+        )
 
 
 @every_model

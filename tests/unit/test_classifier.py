@@ -88,7 +88,7 @@ def test_it_is_a_net(files):
 def test_nets_without_inputs(tmp_path, files):
     path = tmp_path / "train_val.prototxt"
     path.write_text(
-        'layer { name: "p" type: "Parameter" top: "p" parameter_param { shape { dim: 2 } } }'
+        'layer { name: "d" type: "DummyData" top: "d" dummy_data_param { shape { dim: 2 } } }'
     )
     with pytest.raises(NetError, match=r"Input layer.*deploy"):
         Classifier(str(path), files[1])

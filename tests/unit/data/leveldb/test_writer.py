@@ -90,7 +90,7 @@ def test_what_compresses_is_compressed(tmp_path):
 def test_key_that_comes_twice_is_refused(tmp_path, monkeypatch, between, table):
     monkeypatch.setattr(writer, "TABLE_BYTES", table)
     with (
-        pytest.raises(FileError, match=r"key b'00000000' comes twice"),
+        pytest.raises(FileError, match=r"key 00000000 comes twice"),
         new_leveldb(tmp_path / "db") as put,
     ):
         for i in [*range(between + 1), 0]:
