@@ -106,7 +106,7 @@ def cold_and_warm(case: Case, phase: str, threads: int, args: argparse.Namespace
                 forced.ask("force", name=name)
                 forced.ask("prepare", net=case.name, batch=case.batch, phase=phase)
                 trial = {"cold": workers["cold"], name: forced}
-                pair = in_turns(trial, args, rounds=2)
+                pair = in_turns(trial, args, rounds=3)
                 seconds[name] = pair[name] / pair["cold"] * seconds["cold"]
             best = min(best, name, key=lambda n: seconds[n])
     warm = max(seconds["warm"], seconds["warm2"])
@@ -129,7 +129,10 @@ def ours(threads: int, cache: str) -> Worker:
 def in_turns(
     workers: dict[str, Worker], args: argparse.Namespace, rounds: int = 0
 ) -> dict[str, float]:
-    """Seconds of a step of each: the median of the fastest of each turn."""
+    """Seconds of a step of each: the fastest of all turns, each of which begins with a step more.
+
+    That one brings back what an idle process has lost: caches, and on some machines its pages.
+    """
     counts = {}
     for name, worker in workers.items():
         worker.run(2)
@@ -138,8 +141,8 @@ def in_turns(
     for i in range(rounds or args.rounds):
         names = list(workers)
         for name in names if i % 2 == 0 else reversed(names):
-            turns[name].append(min(workers[name].run(counts[name])))
-    return {name: statistics.median(seconds) for name, seconds in turns.items()}
+            turns[name].append(min(workers[name].run(1 + counts[name])[1:]))
+    return {name: min(seconds) for name, seconds in turns.items()}
 
 
 # -- beside busy loops -----------------------------------------------------------------------------
