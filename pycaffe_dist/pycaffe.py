@@ -79,7 +79,7 @@ class Net:
             )
         )
         if weights is not None:
-            self.copy_from(weights)
+            loading.load_weights(self.core, weights)
 
     @classmethod
     def of(cls, core: CoreNet) -> Net:

@@ -566,3 +566,18 @@ def test_the_face_of_a_net_that_exists(deploy):
     assert face.blobs["data"] is deploy.blobs["data"]
     face.params["one"][0].data[...] = 2
     assert (deploy.params["one"][0].data == 2).all()
+
+
+def test_weights_of_another_net(tmp_path):
+    """Named with the net they must fit; a script's copy_from passes over them, as Caffe's does."""
+    text = """layer {{ name: "x" type: "Input" top: "x"
+                       input_param {{ shape {{ dim: 1 dim: 2 }} }} }}
+              layer {{ name: "{0}" type: "InnerProduct" bottom: "x" top: "{0}"
+                       inner_product_param {{ num_output: 3 }} }}"""
+    for name in "ab":
+        (tmp_path / f"{name}.prototxt").write_text(text.format(name))
+    files = [str(tmp_path / name) for name in ("a.prototxt", "b.prototxt", "a.caffemodel")]
+    caffe.Net(files[0], caffe.TEST).save(files[2])
+    with pytest.raises(NetError, match="has no weights for this net"):
+        caffe.Net(files[1], caffe.TEST, weights=files[2])
+    caffe.Net(files[1], caffe.TEST).copy_from(files[2])
