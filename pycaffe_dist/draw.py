@@ -9,6 +9,7 @@ from typing import Any
 
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.files import atomic_write
+from pycaffe_dist.proto import caffe_pb2 as caffe_pb2  # scripts find it here
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter, PoolingParameter
 from pycaffe_dist.proto.upgrade import upgrade_net
 
@@ -194,3 +195,10 @@ def _pydot() -> ModuleType:
         f"Drawing a net needs the Python module 'pydot', which cannot be imported ({reasons[0]}).\n"
         "Install it with: python -m pip install 'pydot'"
     )
+
+
+def __getattr__(name: str) -> Any:
+    """``draw.pydot``, which scripts find here if it is installed."""
+    if name != "pydot":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _pydot()

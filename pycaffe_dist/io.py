@@ -121,14 +121,14 @@ class Transformer:
         self.mean: dict[str, Array] = {}
         self.input_scale: dict[str, float] = {}
 
-    def _shape(self, in_: str) -> tuple[int, ...]:
+    def __check_input(self, in_: str) -> tuple[int, ...]:
         if in_ not in self.inputs:
             raise Exception(f"{in_} is not one of the net inputs: {self.inputs}")
         return tuple(self.inputs[in_])
 
     def preprocess(self, in_: str, data: Array) -> Array:
         """An image as the input ``in_`` takes it; ``data`` itself is left alone."""
-        size = self._shape(in_)[2:]
+        size = self.__check_input(in_)[2:]
         caffe_in = np.array(data, dtype=np.float32)
         if caffe_in.shape[:2] != size:
             caffe_in = resize_image(caffe_in, size)
@@ -146,7 +146,7 @@ class Transformer:
 
     def deprocess(self, in_: str, data: Array) -> Array:
         """The image behind an input: :meth:`preprocess` backwards, but for the size."""
-        self._shape(in_)
+        self.__check_input(in_)
         decaf_in = data.copy().squeeze()
         axes = len(self.transpose.get(in_, ()))
         if decaf_in.ndim < axes:  # one channel, or one pixel wide
@@ -165,7 +165,7 @@ class Transformer:
 
     def set_transpose(self, in_: str, order: Sequence[int]) -> None:
         """The order of axes; (2, 0, 1) makes H × W × K into K × H × W."""
-        if len(order) != len(self._shape(in_)) - 1:
+        if len(order) != len(self.__check_input(in_)) - 1:
             raise Exception(
                 "Transpose order needs to have the same number of dimensions as the input."
             )
@@ -173,7 +173,7 @@ class Transformer:
 
     def set_channel_swap(self, in_: str, order: Sequence[int]) -> None:
         """The order of channels; (2, 1, 0) makes RGB into BGR."""
-        if len(order) != self._shape(in_)[1]:
+        if len(order) != self.__check_input(in_)[1]:
             raise Exception(
                 "Channel swap needs to have the same number of dimensions as the input channels."
             )
@@ -181,7 +181,7 @@ class Transformer:
 
     def set_raw_scale(self, in_: str, scale: float) -> None:
         """A factor before the mean: 255 for nets that expect pixels from 0 to 255."""
-        self._shape(in_)
+        self.__check_input(in_)
         self.raw_scale[in_] = scale
 
     def set_mean(self, in_: str, mean: Array) -> None:
@@ -189,7 +189,7 @@ class Transformer:
 
         An image of another size than the input's is resized.
         """
-        shape = self._shape(in_)
+        shape = self.__check_input(in_)
         mean = np.asarray(mean)
         if mean.ndim not in (1, 2, 3):
             raise ValueError(f"Mean shape invalid: {mean.shape}")
@@ -208,7 +208,7 @@ class Transformer:
 
     def set_input_scale(self, in_: str, scale: float) -> None:
         """A factor after the mean."""
-        self._shape(in_)
+        self.__check_input(in_)
         self.input_scale[in_] = scale
 
 

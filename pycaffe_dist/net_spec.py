@@ -10,6 +10,7 @@ Layers and tops are named by the attributes of the NetSpec; the others by type a
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -75,6 +76,11 @@ class Top:
         """The net of all layers that this top depends on."""
         return to_proto(self)
 
+    def _to_proto(
+        self, layers: dict[Function, LayerParameter], names: Names, autonames: Counter[str]
+    ) -> None:
+        self.fn._to_proto(layers, names, autonames)
+
 
 class Function:
     """A layer: its type, the tops it takes, and its parameters.
@@ -98,14 +104,46 @@ class Function:
         """Itself, so that a layer without tops can stand where a top does."""
         return self
 
-    def layer(self, bottoms: list[str], names: _Names) -> LayerParameter:
-        """The LayerParameter, with names for what ``names`` does not know yet."""
+    # Names of what the net does not name itself are a type and a number, counted in ``autonames``.
+
+    def _get_name(self, names: Names, autonames: Counter[str]) -> str:
+        return self._named(self, names, autonames)
+
+    def _get_top_name(self, top: Top, names: Names, autonames: Counter[str]) -> str:
+        return self._named(top, names, autonames)
+
+    def _named(self, thing: Top | Function, names: Names, autonames: Counter[str]) -> str:
+        if thing not in names:
+            autonames[self.type_name] += 1
+            names[thing] = f"{self.type_name}{autonames[self.type_name]}"
+        return names[thing]
+
+    def _to_proto(
+        self,
+        layers: dict[Function, LayerParameter],
+        names: Names,
+        autonames: Counter[str],
+    ) -> None:
+        """Add this layer to ``layers``, after those whose tops it takes and that are missing."""
+        stack = [self]  # no recursion: nets are deeper than Python's stack
+        while stack:
+            fn = stack[-1]
+            below = [top.fn for top in fn.inputs if top.fn not in layers]
+            if below:
+                stack += reversed(below)
+                continue
+            stack.pop()
+            if fn not in layers:
+                bottoms = [layers[top.fn].top[top.n] for top in fn.inputs]
+                layers[fn] = fn._layer(bottoms, names, autonames)
+
+    def _layer(self, bottoms: list[str], names: Names, autonames: Counter[str]) -> LayerParameter:
         layer = LayerParameter(type=self.type_name, bottom=bottoms)
         # An in-place layer is named after a top that the net does not have.
         tops = self.tops[:1] if self.in_place else self.tops
-        top_names = [names.of(top, self.type_name) for top in tops]
+        top_names = [self._get_top_name(top, names, autonames) for top in tops]
         layer.top.extend(bottoms if self.in_place else top_names)
-        layer.name = top_names[0] if self.ntop else names.of(self, self.type_name)
+        layer.name = top_names[0] if self.ntop else self._get_name(names, autonames)
         own = _param_names.get(self.type_name)
         message = getattr(layer, f"{own}_param") if own else layer
         for key, value in self.params.items():
@@ -118,36 +156,15 @@ class Function:
         return layer
 
 
-class _Names:
-    """Names given so far, by top or function; new ones are a type and a number."""
-
-    def __init__(self, given: dict[Top | Function, str]) -> None:
-        self.given = dict(given)
-        self.counts: Counter[str] = Counter()
-
-    def of(self, thing: Top | Function, type_name: str) -> str:
-        if thing not in self.given:
-            self.counts[type_name] += 1
-            self.given[thing] = f"{type_name}{self.counts[type_name]}"
-        return self.given[thing]
+Names = dict[Top | Function, str]  # names given so far
 
 
-def _net(functions: Iterable[Function], given: dict[Top | Function, str]) -> NetParameter:
+def _net(functions: Iterable[Function], given: Names) -> NetParameter:
     """Each function once, after the functions whose tops it takes."""
-    names = _Names(given)
     layers: dict[Function, LayerParameter] = {}
-    for last in functions:
-        stack = [last]  # no recursion: nets are deeper than Python's stack
-        while stack:
-            fn = stack[-1]
-            below = [top.fn for top in fn.inputs if top.fn not in layers]
-            if below:
-                stack += reversed(below)
-                continue
-            stack.pop()
-            if fn not in layers:
-                bottoms = [layers[top.fn].top[top.n] for top in fn.inputs]
-                layers[fn] = fn.layer(bottoms, names)
+    names, autonames = dict(given), Counter[str]()
+    for function in functions:
+        function._to_proto(layers, names, autonames)
     return NetParameter(layer=layers.values())
 
 
@@ -232,3 +249,10 @@ class Parameters:
 
 layers = Layers()
 params = Parameters()
+
+
+def __getattr__(name: str) -> Any:
+    """``net_spec.protobuf``, which scripts find here."""
+    if name != "protobuf":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module("google.protobuf")

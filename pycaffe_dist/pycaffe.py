@@ -91,17 +91,33 @@ class Net:
     def _take(self, core: CoreNet) -> None:
         self.core = core
         self.touched = touched = Touched()
-        self.blobs: OrderedDict[str, Blob] = WatchedDict(
+        self._blobs_dict: OrderedDict[str, Blob] = WatchedDict(
             zip(core.blob_names, core.blobs, strict=True), lambda blob: touched.add([blob])
         )
         layers = zip(core.layer_names, core.layers, strict=True)
-        self.params: OrderedDict[str, list[Blob]] = WatchedDict(
+        self._params_dict: OrderedDict[str, list[Blob]] = WatchedDict(
             ((name, layer.blobs) for name, layer in layers if layer.blobs), touched.add
         )
-        self.layers = LayerVec(getattr(layer, "user_layer", layer) for layer in core.layers)
-        self.layer_dict = OrderedDict(zip(core.layer_names, self.layers, strict=True))
+        self._layers = LayerVec(getattr(layer, "user_layer", layer) for layer in core.layers)
+        self._layer_dict = OrderedDict(zip(core.layer_names, self._layers, strict=True))
 
     # -- what is in it -----------------------------------------------------------------------
+
+    @property
+    def blobs(self) -> OrderedDict[str, Blob]:
+        return self._blobs_dict
+
+    @property
+    def params(self) -> OrderedDict[str, list[Blob]]:
+        return self._params_dict
+
+    @property
+    def layers(self) -> LayerVec:
+        return self._layers
+
+    @property
+    def layer_dict(self) -> OrderedDict[str, Any]:
+        return self._layer_dict
 
     @property
     def inputs(self) -> list[str]:
@@ -134,9 +150,6 @@ class Net:
     _inputs = property(lambda self: IntVec(self.core.input_ids))
     _outputs = property(lambda self: IntVec(self.core.output_ids))
     # Where BVLC's pycaffe keeps what it has looked up once.
-    _blobs_dict = property(lambda self: self.blobs)
-    _params_dict = property(lambda self: self.params)
-    _layer_dict = property(lambda self: self.layer_dict)
     _input_list = property(lambda self: self.inputs)
     _output_list = property(lambda self: self.outputs)
     _top_names = property(lambda self: self.top_names)

@@ -43,9 +43,17 @@ class Solver:
             param, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
         )
         self.core.subscribers.append(CaffeLines())
-        self.net = Net.of(self.core.net)
-        self.test_nets = NetVec(Net.of(net) for net in self.core.test_nets)
+        self._net = Net.of(self.core.net)
+        self._test_nets = NetVec(Net.of(net) for net in self.core.test_nets)
         self._told = False
+
+    @property
+    def net(self) -> Net:
+        return self._net
+
+    @property
+    def test_nets(self) -> NetVec:
+        return self._test_nets
 
     @property
     def iter(self) -> int:

@@ -9,6 +9,7 @@ from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.net_spec import NetSpec
 from pycaffe_dist.net_spec import layers as L
 from pycaffe_dist.net_spec import params as P
+from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, LayerParameter, NetParameter
 from pycaffe_dist.proto.text import read_text
 
@@ -67,6 +68,11 @@ def small_net():
 
 CONV = r'"conv\n(Convolution)\nkernel size: 5\nstride: 1\npad: 2"'
 POOL = r'"pool\n(Pooling AVE)\nkernel size: 3\nstride: 2\npad: 0"'
+
+
+def test_modules_that_scripts_find_here(pydot):
+    assert draw.pydot is sys.modules["pydot"]
+    assert draw.caffe_pb2 is caffe_pb2
 
 
 def test_graph(pydot):

@@ -218,6 +218,12 @@ def test_means_that_cannot_fit(transformer, mean, message):
         transformer.set_mean("data", mean)
 
 
+def test_scripts_check_the_name_of_an_input_by_themselves(transformer):
+    transformer._Transformer__check_input("data")
+    with pytest.raises(Exception, match="nothing is not one of the net inputs"):
+        transformer._Transformer__check_input("nothing")
+
+
 def test_unknown_input_name(transformer):
     calls = [
         lambda: transformer.preprocess("x", np.ones((4, 5, 3))),

@@ -1,4 +1,5 @@
 import copy
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -199,7 +200,11 @@ def test_where_parameters_go():
 
 
 def test_python_layers():
-    layer = L.Python(module="m", layer="C", param_str="{}", ntop=0).layer([], net_spec._Names({}))
+    layers, names, autonames = {}, {}, Counter()
+    function = L.Python(module="m", layer="C", param_str="{}", ntop=0)
+    function._to_proto(layers, names, autonames)  # as scripts that extend net_spec call it
+    layer = layers[function]
+    assert (layer.name, names[function], autonames["Python"]) == ("Python1", "Python1", 1)
     assert layer.python_param.module == "m"
     assert layer.python_param.param_str == "{}"
 
@@ -281,3 +286,15 @@ def test_the_package_of_layers_is_net_specs_layers_too():
         from pycaffe_dist.layers import nothing  # noqa: F401
     assert not hasattr(layers, "__wrapped__")
     assert not hasattr(L, "__wrapped__")
+
+
+def test_tops_add_what_they_depend_on_once():
+    layers, names, autonames = {}, {}, Counter()
+    data = L.Input(shape={"dim": 1})
+    for top in (L.ReLU(data), L.Sigmoid(data)):
+        top._to_proto(layers, names, autonames)
+    assert [layer.type for layer in layers.values()] == ["Input", "ReLU", "Sigmoid"]
+
+
+def test_protobuf_is_found_here():
+    assert net_spec.protobuf.__name__ == "google.protobuf"

@@ -227,7 +227,8 @@ def test_names_of_a_net_with_data(simple):
 
 def test_what_is_below_the_names(deploy):
     assert list(deploy._blob_names) == ["data", "scale", "one", "hidden", "two", "pass"]
-    assert [b is deploy.blobs[n] for n, b in zip(deploy._blob_names, deploy._blobs, strict=True)]
+    below = zip(deploy._blob_names, deploy._blobs, strict=True)
+    assert all(blob is deploy.blobs[name] for name, blob in below)
     assert list(deploy._inputs) == [0, 1]
     assert list(deploy._outputs) == [5, 4]
     assert list(deploy._top_ids(0)) == [0, 1]
@@ -235,6 +236,12 @@ def test_what_is_below_the_names(deploy):
     assert list(deploy._blob_loss_weights) == [0] * 6
     assert deploy.inputs == ["data", "scale"]
     assert deploy.outputs == ["pass", "two"]
+
+
+@pytest.mark.parametrize("name", ["blobs", "params", "layers", "layer_dict", "inputs"])
+def test_what_a_net_has_cannot_be_replaced(deploy, name):
+    with pytest.raises(AttributeError):
+        setattr(deploy, name, {})
 
 
 def test_splits_are_seen(write):

@@ -64,3 +64,9 @@ def test_ranks_that_were_joined_are_no_strangers(solver, caplog):
 
     assert run_ranks(2, rank) == [2, 2]
     assert "mpirun" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["net", "test_nets"])
+def test_the_nets_of_a_solver_cannot_be_replaced(solver, name):
+    with pytest.raises(AttributeError):
+        setattr(solver(ranks=1), name, [])
