@@ -10,6 +10,7 @@ import collections.abc
 import errno
 import inspect
 import itertools
+import math
 import os
 import string
 import sys
@@ -77,6 +78,14 @@ def _itertools(module: Any) -> dict[str, Any]:
         "izip": zip,
         "izip_longest": itertools.zip_longest,
     }
+
+
+def _fractions(module: Any) -> dict[str, Any]:
+    return {"gcd": math.gcd}
+
+
+def _platform(module: Any) -> dict[str, Any]:
+    return {"linux_distribution": lambda *args: ("", "", ""), "dist": lambda *args: ("", "", "")}
 
 
 def _collections(module: Any) -> dict[str, Any]:
@@ -252,6 +261,7 @@ ADDED: dict[str, Callable[[Any], dict[str, Any]]] = {
     "collections": _collections,
     "configparser": _configparser,
     "cv2": _cv2,
+    "fractions": _fractions,
     "h5py": _h5py,
     "inspect": _inspect,
     "itertools": _itertools,
@@ -263,6 +273,7 @@ ADDED: dict[str, Callable[[Any], dict[str, Any]]] = {
     "numpy.lib": _numpy_lib,
     "numpy.random": _numpy_random,
     "os": _os,
+    "platform": _platform,
     "pycaffe_dist": _pycaffe,
     "scipy.ndimage": _ndimage,
     "skimage.io": _skimage_io,

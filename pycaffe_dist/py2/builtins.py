@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from pycaffe_dist.py2 import files
+from pycaffe_dist.py2 import files, operations
 from pycaffe_dist.py2.operations import by_key
 
 ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
@@ -79,7 +79,33 @@ def zip_(*sequences: Any) -> list[Any]:
 
 
 def sorted_(sequence: Any, cmp: Any = None, key: Any = None, reverse: bool = False) -> list[Any]:
-    return builtins.sorted(sequence, **by_key(cmp, key, reverse))
+    items = list(sequence)
+    try:
+        return builtins.sorted(items, **by_key(cmp, key, reverse))
+    except TypeError:
+        if cmp is not None:
+            raise
+        return builtins.sorted(items, **by_key(operations.cmp, key, reverse))
+
+
+def min_(*values: Any, **key: Any) -> Any:
+    """Of anything: None is less than every number."""
+    return _extreme(builtins.min, values, key)
+
+
+def max_(*values: Any, **key: Any) -> Any:
+    """Of anything: every number is greater than None."""
+    return _extreme(builtins.max, values, key)
+
+
+def _extreme(choose: Any, values: Any, key: Any) -> Any:
+    items = list(values[0]) if len(values) == 1 else values
+    try:
+        return choose(items, **key)
+    except TypeError:
+        if key:
+            raise
+        return choose(items, key=functools.cmp_to_key(operations.cmp))
 
 
 def round_(number: Any, digits: int = 0) -> Any:
@@ -101,10 +127,6 @@ def print_(*values: Any, **settings: Any) -> None:
 def _digits(number: float) -> str:
     text = f"{number:.12g}"
     return text if set(text) & set(".en") else text + ".0"
-
-
-def cmp(a: Any, b: Any) -> int:
-    return int(a > b) - int(a < b)
 
 
 def ord_(character: Any) -> Any:
@@ -159,7 +181,7 @@ NAMES: dict[str, Any] = {
     "basestring": basestring,
     "buffer": memoryview,
     "chr": chr_,
-    "cmp": cmp,
+    "cmp": operations.cmp,
     "execfile": execfile,
     "file": file,
     "filter": filter_,
@@ -168,6 +190,8 @@ NAMES: dict[str, Any] = {
     "intern": sys.intern,
     "long": int,
     "map": map_,
+    "max": max_,
+    "min": min_,
     "open": files.open,
     "ord": ord_,
     "print": print_,

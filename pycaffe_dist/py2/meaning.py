@@ -26,14 +26,23 @@ PLAIN = {
     "viewvalues": "values",
     "viewitems": "items",
     "next": "next_of",
+    "getchildren": "children",
+    "isAlive": "is_alive",
 }
 # Methods whose arguments follow.
 WITH_ARGUMENTS = {
     "decode": "decode",
     "encode": "encode",
+    "getiterator": "iterated",
     "has_key": "has_key",
     "tostring": "tostring",
     "SerializeToString": "serialized",
+}
+ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("<", "less"),
+    ast.LtE: ("<=", "less_or_equal"),
+    ast.Gt: (">", "greater"),
+    ast.GtE: (">=", "greater_or_equal"),
 }
 TAKE_BYTES = {"ParseFromString", "MergeFromString", "FromString", "LoadFromString"}
 NUMBERS = ("float", "int", "long")
@@ -189,6 +198,17 @@ class _Walk(ast.NodeVisitor):
         for bound in (node.lower, node.upper):
             if bound is not None and not isinstance(bound, (ast.Constant, ast.UnaryOp)):
                 self.edits.wrap(bound, "at")
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """``a < b``, for a None that is less than everything; ``a < b < c`` stays."""
+        order = ORDERS.get(type(node.ops[0]))
+        if order and len(node.ops) == 1:
+            sign, function = order
+            begin, end = self.edits.end(node.left), self.edits.begin(node.comparators[0])
+            at = self.edits.token(sign, begin, end)
+            self.edits.wrap(node, function)
+            self.edits.replace(at, at + len(sign), ",")
         self.generic_visit(node)
 
     # -- methods -----------------------------------------------------------------------------

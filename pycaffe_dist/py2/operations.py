@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator, MappingView
+from collections.abc import Callable, Iterator, MappingView
 from functools import cmp_to_key
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,50 @@ def _whole(value: Any) -> bool:
 def at(bound: Any) -> Any:
     """A slice's bound: NumPy took floats for it, cut to integers."""
     return int(bound) if isinstance(bound, (float, np.floating)) else bound
+
+
+# -- order -----------------------------------------------------------------------------------------
+# Python 2 orders everything: None, then numbers, then the others by the names of their types.
+
+
+def less(a: Any, b: Any) -> Any:
+    """``a < b``."""
+    return _ordered(operator.lt, a, b)
+
+
+def less_or_equal(a: Any, b: Any) -> Any:
+    """``a <= b``."""
+    return _ordered(operator.le, a, b)
+
+
+def greater(a: Any, b: Any) -> Any:
+    """``a > b``."""
+    return _ordered(operator.gt, a, b)
+
+
+def greater_or_equal(a: Any, b: Any) -> Any:
+    """``a >= b``."""
+    return _ordered(operator.ge, a, b)
+
+
+def _ordered(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    try:
+        return compare(a, b)
+    except TypeError:
+        places = _place(a), _place(b)
+        if places[0] == places[1]:  # Python 2 cannot order them either, or goes by addresses
+            raise
+        return compare(*places)
+
+
+def _place(value: Any) -> tuple[int, str]:
+    if value is None:
+        return 0, ""
+    return (1, "") if isinstance(value, Number) else (2, type(value).__name__)
+
+
+def cmp(a: Any, b: Any) -> int:
+    return int(greater(a, b)) - int(less(a, b))
 
 
 # -- arrays of one value ---------------------------------------------------------------------------
@@ -145,6 +190,27 @@ def by_key(cmp: Any = None, key: Any = None, reverse: bool = False) -> dict[str,
         return {"key": key, "reverse": reverse}
     as_key = cmp_to_key(cmp)
     return {"key": as_key if key is None else lambda x: as_key(key(x)), "reverse": reverse}
+
+
+# -- methods that are gone -------------------------------------------------------------------------
+
+
+def children(element: Any) -> Any:
+    """``element.getchildren()`` of an XML tree."""
+    own = getattr(element, "getchildren", None)
+    return own() if own is not None else list(element)
+
+
+def iterated(element: Any, *tag: str) -> Any:
+    """``element.getiterator(tag)`` of an XML tree."""
+    own = getattr(element, "getiterator", None)
+    return own(*tag) if own is not None else list(element.iter(*tag))
+
+
+def is_alive(thread: Any) -> Any:
+    """``thread.isAlive()``."""
+    own = getattr(thread, "isAlive", None)
+    return own() if own is not None else thread.is_alive()
 
 
 # -- messages and arrays ---------------------------------------------------------------------------

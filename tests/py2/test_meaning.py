@@ -2,6 +2,8 @@
 
 import io
 import pickle
+import threading
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -42,6 +44,35 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 )
 def test_division(a, b, quotient):
     assert py2.div(a, b) == quotient
+
+
+def test_everything_has_an_order():
+    assert py2.less(None, -1e9) and py2.less_or_equal(None, 0) and not py2.greater(None, 0)
+    assert py2.greater("a", 7) and py2.greater_or_equal([1], {})  # "list" comes after "dict"
+    assert (py2.less(1, 2), py2.greater_or_equal(2.5, 2)) == (True, True)
+    np.testing.assert_array_equal(py2.greater(np.array([1, 3]), 2), [False, True])
+    with pytest.raises(TypeError):
+        py2.less(1j, 2j)
+
+
+def test_none_comes_before_numbers():
+    assert builtins.sorted_([3, None, 1]) == [None, 1, 3]
+    assert builtins.sorted_(["b", 2, None, "a"], reverse=True) == ["b", "a", 2, None]
+    assert (builtins.max_(None, 2), builtins.max_([None, 2]), builtins.min_(None, 2)) == (
+        2,
+        2,
+        None,
+    )
+    assert builtins.min_(["bb", "a"], key=len) == "a"
+    assert py2.operations.cmp(None, 1) == -1
+
+
+def test_methods_that_are_gone():
+    tree = ElementTree.fromstring("<a><b>1</b><b>2</b></a>")
+    assert [child.text for child in py2.children(tree)] == ["1", "2"]
+    assert [element.tag for element in py2.iterated(tree)] == ["a", "b", "b"]
+    assert len(py2.iterated(tree, "b")) == 2
+    assert not py2.is_alive(threading.Thread())
 
 
 def test_division_of_arrays():
