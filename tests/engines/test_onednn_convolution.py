@@ -94,6 +94,32 @@ def test_gradients_of_several_passes_add_up():
     assert layer.fast
 
 
+FROZEN = """
+    layer {{ name: "x" type: "Input" top: "x"
+             input_param {{ shape {{ dim: 2 dim: 8 dim: 5 dim: 6 }} }} }}
+    layer {{ name: "y" type: "{kind}" bottom: "x" top: "y" loss_weight: 0.5
+             param {{ lr_mult: {weights} }} param {{ lr_mult: {bias} }}
+             convolution_param {{ num_output: 6 kernel_size: 3 }} }}
+"""
+
+
+@pytest.mark.parametrize("weights", [0, 1])
+@pytest.mark.parametrize("bias", [0, 1])
+@pytest.mark.parametrize("kind", ["Convolution", "Deconvolution"])
+def test_each_parameter_learns_or_is_frozen_on_its_own(kind, weights, bias):
+    text = FROZEN.format(kind=kind, weights=weights, bias=bias)
+    diffs = []
+    for engine in (engines.create("onednn"), NUMPY):
+        net = Net(parse_text(text, NetParameter()).message, Context(engine=engine))
+        net.blobs[0].data[...] = np.random.default_rng(1).standard_normal(net.blobs[0].shape)
+        net.forward()
+        net.backward()
+        diffs.append([blob.diff for blob in net.layers[1].blobs])
+    for ours, plain, learns in zip(*diffs, (weights, bias), strict=True):
+        assert bool(plain.any()) == bool(learns)
+        np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-5)
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.integers(1, 3),

@@ -7,13 +7,14 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.onednn import library
-from pycaffe_dist.engines.onednn.library import SRC, TRAINING, OneDnnError
+from pycaffe_dist.engines.onednn.library import SRC, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.primitives import (
     METER,
     Primitive,
     anyhow,
     dims_array,
     plain,
+    runtime,
     strided,
 )
 from pycaffe_dist.memory import HOST, Value
@@ -51,6 +52,33 @@ def test_a_value_keeps_its_numbers_from_layout_to_layout():
     expected = numbers.reshape(DIMS).transpose(0, 2, 3, 1)
     np.testing.assert_array_equal(last.reshape(2, 5, 6, 20), expected)
     np.testing.assert_array_equal(value.read(), numbers)
+
+
+def test_what_a_call_has_made_goes_with_it(monkeypatch):
+    lib, made, gone = runtime().lib, [], []
+    create = lib.create
+
+    def counted(name, *args):
+        made.append((name.removesuffix("_create"), create(name, *args)))
+        return made[-1][1]
+
+    monkeypatch.setattr(lib, "create", counted)
+    for kind in ("memory", "primitive"):
+        destroy = getattr(lib, f"{kind}_destroy")
+
+        def count(handle, kind=kind, destroy=destroy):
+            gone.append((kind, handle))
+            return destroy(handle)
+
+        monkeypatch.setattr(lib, f"{kind}_destroy", count)
+    source, target, engine = blocked(), plain(DIMS), runtime().engine
+    reorder = Primitive("reorder", source.md, engine, target.md, engine, engine=False)
+    call = reorder.call((Arg.SRC, source), (Arg.DST, target))
+    of_call = [entry for entry in made if entry[0] in ("memory", "primitive")]
+    assert [kind for kind, _ in of_call] == ["primitive", "memory", "memory"]
+    assert gone == []
+    del call
+    assert sorted(gone) == sorted(of_call)
 
 
 def test_rooms_begin_at_a_cache_line():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import events as e
+from pycaffe_dist import solver as solver_module
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
@@ -38,6 +39,20 @@ def make(tmp_path, monkeypatch):
     return solver
 
 
+class Clock:
+    """In the place of ``time``: stands still unless told to go on."""
+
+    def __init__(self, now):
+        self.now = now
+
+    def perf_counter(self):
+        return self.now
+
+    def tick(self, event):
+        if isinstance(event, e.Updated):
+            self.now += 2
+
+
 def kinds(solver):
     return [type(event).__name__ for event in solver.told]
 
@@ -68,6 +83,22 @@ def test_smoothed_loss_is_the_mean_of_a_window(make):
     shown = [x.loss for x in solver.told if isinstance(x, e.Displayed)]
     expected = [losses[0]] + [(a + b) / 2 for a, b in pairwise(losses)]
     np.testing.assert_allclose(shown, expected)
+
+
+@pytest.mark.host
+def test_iterations_per_second_are_those_since_the_last_display(make, monkeypatch):
+    clock = Clock(100.0)
+    monkeypatch.setattr(solver_module, "time", clock)
+    solver = make("display: 2")
+    clock.now += 3
+    solver.subscribers.append(clock.tick)  # two seconds an update
+    solver.step(5)
+    shown = [x for x in solver.told if isinstance(x, e.Displayed)]
+    assert [(x.iteration, x.seconds, x.per_second) for x in shown] == [
+        (0, 0.0, 0.0),
+        (2, 4.0, 0.5),
+        (4, 4.0, 0.5),
+    ]
 
 
 def test_iter_size_averages_loss_and_gradient(make):

@@ -9,10 +9,10 @@ def test_raw_numbers_are_the_generators_own():
     assert raw(np.random.RandomState(2507970537)) == 1726478280
 
 
-def test_shuffle_permutes():
-    items = list(range(50))
-    shuffle(np.random.RandomState(3), items)
-    assert sorted(items) == list(range(50)) and items != list(range(50))
+def test_the_order_that_a_seed_gives():
+    items = list(range(12))
+    shuffle(np.random.RandomState(1), items)
+    assert items == [11, 2, 3, 6, 4, 1, 9, 0, 8, 7, 10, 5]
 
 
 class Scripted:
@@ -34,6 +34,18 @@ def test_shuffle_cuts_the_range_into_buckets_and_draws_again_behind_the_last():
     shuffle(Scripted([2**32 - 1, third, 0]), items)
     # c and b change places, then (the 0) the second and the first
     assert items == ["c", "a", "b"]
+
+
+def test_every_bucket_is_a_place():
+    # Of four: the middle of buckets 0 of 4, 2 of 3 and 1 of 2.
+    items = ["a", "b", "c", "d"]
+    shuffle(Scripted([2**29, 2 * (2**32 // 3) + 5, 3 * 2**30]), items)
+    assert items == ["d", "b", "c", "a"]
+    # The first number of a bucket belongs to it, the one before to the bucket before.
+    for number, place in ((2**30 - 1, 0), (2**30, 1), (2**31 - 1, 1), (2**31, 2), (2**32 - 1, 3)):
+        items = ["a", "b", "c", "d"]
+        shuffle(Scripted([number, 2**32 // 3 * 2, 2**31]), items)
+        assert items[3] == "abcd"[place]
 
 
 def test_shuffle_of_little():

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from pycaffe_dist.data.new_folder import new_folder
@@ -11,6 +13,14 @@ def test_folder_appears_when_the_block_ends(tmp_path):
         assert not target.exists()
     assert (target / "file").read_text() == "new"
     assert [p.name for p in target.parent.iterdir()] == ["db"]
+
+
+def test_no_file_stays_open(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("one", "two"):
+        with new_folder(tmp_path / name) as folder:
+            (folder / "file").write_text("new")
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_nothing_is_left_when_the_block_raises(tmp_path):

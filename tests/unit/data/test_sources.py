@@ -7,6 +7,7 @@ import threading
 import lmdb
 import pytest
 
+from pycaffe_dist.data import lmdb_source
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.lmdb_writer import write_lmdb
@@ -133,6 +134,42 @@ def test_a_database_cut_short(tmp_path):
         file.truncate(20000)
     with pytest.raises(FileError, match="cut short: 20000 bytes, expected"):
         open_source(str(tmp_path / "db"), DataParameter.LMDB)
+
+
+class Clock:
+    """In the place of ``time``: each sleep takes a second."""
+
+    def __init__(self):
+        self.now = 10.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        assert self.now < 100, "waits for ever"
+        self.now += 1
+
+
+def test_a_damaged_database_is_not_waited_for(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(lmdb_source, "time", clock)
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "data.mdb").write_bytes(b"no LMDB" * 5000)
+    with pytest.raises(FileError, match="db: is not a readable LMDB"):
+        open_environment(str(tmp_path / "db"))
+    assert clock.now == 10
+
+
+def test_a_database_that_stays_open_is_given_up_after_some_seconds(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(lmdb_source, "time", clock)
+    write_lmdb(tmp_path / "db", [(b"0", b"x")])
+    with (
+        lmdb.open(str(tmp_path / "db"), readonly=True, lock=False),
+        pytest.raises(FileError, match=r"db: is not a readable LMDB: .*already open"),
+    ):
+        open_environment(str(tmp_path / "db"))
+    assert clock.now - 10 == lmdb_source.CLOSING_SECONDS + 1
 
 
 def test_a_database_that_is_just_being_closed_is_waited_for(tmp_path):

@@ -91,6 +91,18 @@ def test_a_mean_image_is_cropped_and_mirrored_with_the_image(tmp_path):
         np.testing.assert_array_equal(apply(made), apply(apart, difference))
 
 
+@pytest.mark.parametrize("side", [147, 148, 227, 300])  # on both sides of CACHED // FEW bytes
+def test_a_batch_is_its_images_one_by_one(side):
+    shape = 3, side, side
+    rng = np.random.default_rng(side)
+    images = list(rng.integers(0, 256, (3, *shape), np.uint8))
+    param = {"mean_value": [104, 117, 123], "scale": 0.5, "mirror": True}
+    together, apart = transformer(TRAIN, **param), transformer(TRAIN, **param)
+    out = np.full((3, *shape), np.nan, np.float32)
+    together.apply(images, together.draws(3), out)
+    np.testing.assert_array_equal(out, [apply(apart, image) for image in images])
+
+
 def test_read_mean(tmp_path):
     path = tmp_path / "mean"
     flat = BlobProto(data=np.zeros(6))

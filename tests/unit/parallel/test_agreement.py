@@ -1,3 +1,5 @@
+import platform
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,17 @@ def test_what_is_compared_before_the_first_step(solver, monkeypatch):
         "--staleness",
         'layer "ip"',
     }
+
+
+def test_versions_of_python_are_told_apart_and_patches_are_not(solver, monkeypatch):
+    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
+
+    def version(*parts):
+        monkeypatch.setattr(platform, "python_version_tuple", lambda: parts)
+        return facts(solver, ClusterSettings(), plan)["the version of Python"]
+
+    assert version("3", "10", "2") == version("3", "10", "9") == "3.10"
+    assert version("3", "12", "2") == "3.12"
 
 
 def test_checksums_tell_one_bit(solver):

@@ -1,8 +1,11 @@
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.job import Job, _processes, kill_leftovers, sweep
@@ -48,6 +51,31 @@ def test_an_end_without_its_mark_is_a_failure():
     with job("import os; os.kill(os.getpid(), 9)") as killed:
         killed.process.wait(60)
     assert killed.code == 137
+
+
+ASKED = """
+import os, signal
+wishes = {signal.SIGTERM, signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, wishes)
+print("ready", flush=True)
+print(signal.Signals(signal.sigwait(wishes)).name, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("stop", "wish"), [(True, b"SIGTERM"), (False, b"SIGUSR1")])
+def test_a_wish_reaches_a_rank_alone_as_its_signal(stop, wish):
+    said, ready = [], threading.Event()
+
+    def show(line):
+        said.append(line.strip())
+        ready.set()
+
+    with job(ASKED, show=(show, show)) as asked:
+        assert ready.wait(60)
+        asked.ask(stop)
+        asked.process.wait(60)
+        asked.hear_out()
+    assert said == [b"ready", wish]
 
 
 def test_a_job_takes_its_processes_with_it():

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -270,8 +273,9 @@ def test_what_is_not_possible_is_refused_with_the_reason(asked, words):
         plan_of(model("lenet"), 4, comm_layer=asked)
 
 
-def test_where_gradients_are_clipped_no_scheme_updates_before_the_norm_is_known():
-    net, clips = model("bvlc_alexnet", 256), SolverParameter(clip_gradients=1.0)
+@pytest.mark.parametrize("most", [1.0, 0.5, 0.0])
+def test_where_gradients_are_clipped_no_scheme_updates_before_the_norm_is_known(most):
+    net, clips = model("bvlc_alexnet", 256), SolverParameter(clip_gradients=most)
     found = schemes(plan_of(net, 8, links=FAST, solver=clips), net)
     assert set(found.values()) == {"allreduce"}
     for comm in ("sharded", "sf-push"):
@@ -339,13 +343,26 @@ def test_a_slower_link_never_makes_a_shorter_step():
     assert steps == sorted(steps, reverse=True)
 
 
-def test_overlap_hides_and_a_clipping_solver_hides_less():
+@pytest.mark.parametrize("most", [1.0, 0.5, 0.0])
+def test_overlap_hides_and_a_clipping_solver_hides_less(most):
     net = model("bvlc_alexnet", 32)
-    clips = SolverParameter(clip_gradients=1.0)
+    clips = SolverParameter(clip_gradients=most)
     on = plan_of(net, 2, comm="allreduce").step_ms
     off = plan_of(net, 2, comm="allreduce", overlap=False).step_ms
     assert on < 0.75 * off
     assert on <= plan_of(net, 2, comm="allreduce", solver=clips).step_ms <= off
+
+
+@pytest.mark.parametrize("most", [1.0, 0.5, 0.0])
+def test_under_frozen_layers_only_an_exchange_without_clipping_hides(most):
+    """Their forward does not wait for weights, that of a solver that clips waits for all."""
+    frozen = "param { lr_mult: 0 } param { lr_mult: 0 }"
+    net = build(ip("one", "data", 30000, frozen), ip("two", "one", 500))
+    clips = SolverParameter(clip_gradients=most)
+    on = plan_of(net, 2, comm="allreduce").step_ms
+    assert on < plan_of(net, 2, comm="allreduce", solver=clips).step_ms
+    off = SolverParameter(clip_gradients=-0.5)
+    assert on == plan_of(net, 2, comm="allreduce", solver=off).step_ms
 
 
 def test_ranks_that_may_be_ahead_wait_for_nothing():
@@ -399,5 +416,18 @@ def test_a_bias_of_sharded_weights_is_too_small_to_be_sharded():
         assert entry.scheme != "sharded" or 4 * count >= SHARDED_FROM
 
 
-def test_a_plan_is_the_same_every_time():
-    assert plan_of(model("bvlc_googlenet"), 8) == plan_of(model("bvlc_googlenet"), 8)
+PLANNED = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_plan import model, plan_of
+print(plan_of(model("bvlc_alexnet"), 8))
+"""
+
+
+def test_every_rank_makes_the_same_plan():
+    """Each is a process of its own, with other hashes of the same names."""
+    code = PLANNED.format(folder=str(Path(__file__).parent))
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    env = os.environ | {"PYTHONHASHSEED": seed}
+    said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert said.stdout == f"{plan_of(model('bvlc_alexnet'), 8)}\n", said.stderr

@@ -112,6 +112,13 @@ def test_raw_values_of_nvcaffe(kind, dtype):
     assert array.data.dtype == np.float32
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_what_forks_put_beside_raw_values_does_not_matter(before):
+    raw, extra = floats(12, [1.5, -2]) + shape(2), head(14, 8) + b"abcdefgh"
+    assert read(extra + raw if before else raw + extra).data.tolist() == [1.5, -2]
+    assert read(extra).data.size == 0
+
+
 def test_data_goes_before_raw_data():
     assert read(floats(5, [1]) + floats(12, [2])).data.tolist() == 1
 

@@ -1,5 +1,6 @@
 """Snapshots: names, exact resuming, damage, space, and what a kill leaves behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -134,6 +135,27 @@ def test_a_weights_file_is_no_state(make):
     solver.snapshot()
     with pytest.raises(FileError, match=r"looks like weights .* solver state"):
         make().restore("run_iter_1.caffemodel")
+
+
+@pytest.mark.parametrize("owner", ["0/4", "0/40", "1/0", "1/40"])  # the net has 4 layers, no tests
+@pytest.mark.parametrize("array", [True, False])
+@pytest.mark.host
+def test_the_state_of_another_net_is_refused(make, owner, array):
+    solver = make()
+    solver.snapshot()
+    sidecar = Path("run_iter_0" + snapshots.SIDECAR)
+    with np.load(sidecar) as stored:
+        arrays = dict(stored)
+    facts = json.loads(arrays["facts"].tobytes())
+    if array:
+        arrays[f"{owner}/position"] = np.zeros(3)
+    else:
+        facts["layers"][f"{owner}/position"] = 7
+    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    with sidecar.open("wb") as file:  # np.savez would add an ending
+        np.savez(file, **arrays)
+    with pytest.raises(FileError, match="was written by another net; remove it to go on without"):
+        make().restore("run_iter_0.solverstate")
 
 
 def test_unwritable_prefix_is_found_before_training(make, tmp_path):

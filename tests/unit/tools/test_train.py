@@ -6,7 +6,7 @@ import pytest
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.tools import run_folder, train_reports
-from pycaffe_dist.tools.train import TrainOptions, train
+from pycaffe_dist.tools.train import TrainOptions, resolve, train
 
 SOLVER = """base_lr: 0.1 lr_policy: "fixed" max_iter: 4 snapshot: 2 snapshot_prefix: "net"
 display: 1
@@ -70,6 +70,25 @@ def test_a_dry_run_writes_nothing_into_a_folder(run):
 def test_places_where_nothing_can_be_written(run, options, text):
     with pytest.raises(FileError, match=text):
         run(**options)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_deterministic_run_does_not_choose_by_the_clock(run, monkeypatch, deterministic):
+    from pycaffe_dist.engines.onednn.settings import CHOICES
+
+    monkeypatch.setattr(CHOICES, "measuring", True)
+    run(engine="onednn", deterministic=deterministic, dry_run=1)
+    assert CHOICES.measuring != deterministic
+
+
+def test_a_deterministic_run_has_a_seed(run):
+    def seed(**options):
+        return resolve(TrainOptions("solver.prototxt", **options)).random_seed
+
+    assert seed() == -1
+    assert seed(deterministic=True) == 1
+    assert seed(deterministic=True, seed=0) == 0
+    assert seed(deterministic=True, seed=7) == 7
 
 
 def test_the_folder_of_a_log_is_made(run, caplog):
