@@ -96,7 +96,7 @@ def test_shapes_alone_need_no_memory(layer):
     bottom, top = Blob(SHAPE), Blob()
     made.set_up([View(bottom)], [View(top, writes="data")])
     assert top.shape == SHAPE
-    assert made.flops([View(bottom)], [View(top)]) >= 0
+    made.flops([View(bottom)], [View(top)])
     for blob in (bottom, top, *made.blobs):
         assert not blob.data_value.current
         assert not blob.diff_value.current

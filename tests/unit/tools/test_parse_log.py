@@ -183,8 +183,15 @@ def test_a_log_without_its_beginning():
 
 
 def test_a_log_that_is_still_being_written():
-    for end in range(0, len(LOG), 7):
-        parse(LOG[:end])
+    whole, rows = parse(LOG), -1
+    for end in [*range(0, len(LOG), 7), len(LOG)]:
+        run = parse(LOG[:end])
+        counted = len(run.train) + len(run.test)
+        assert counted >= rows  # a row that was there stays
+        rows = counted
+        numbers = [row.iteration for row in run.train[:-1]]
+        assert numbers == [row.iteration for row in whole.train[: len(numbers)]]
+    assert rows == len(whole.train) + len(whole.test)
 
 
 def test_the_rate_told_before_the_loss():
