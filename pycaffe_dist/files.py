@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +12,21 @@ from pathlib import Path
 from typing import IO
 
 from pycaffe_dist.errors import FileError
+
+# No mode truncates: what is opened is looked at first.
+_MODES = {
+    "rb": os.O_RDONLY,
+    "r+b": os.O_RDWR,
+    "wb": os.O_RDWR | os.O_CREAT,
+    "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT,
+}
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
@@ -23,6 +40,42 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
             return file.read(most)
     except (OSError, ValueError) as e:  # ValueError: a zero byte in the name
         raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
+
+
+def open_regular(path: str | os.PathLike[str], mode: str, buffering: int = -1) -> IO[bytes]:
+    """Open a file that is one itself: "rb", "r+b", "wb" or "ab".
+
+    Whoever gave us the folder may have put something else under the name: a symbolic link to a file
+    that is not to be written, a device, a pipe that nobody reads.
+
+    Raises:
+        FileError: it is such a thing, or cannot be opened.
+    """
+    # A pipe would otherwise be waited for, and a terminal become ours.
+    flags = _MODES[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags, 0o666)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))  # unless _other_kind knows
+        os.set_blocking(handle, True)
+        if mode == "wb":
+            os.ftruncate(handle, 0)
+        return os.fdopen(handle, "r+b" if mode == "wb" else mode, buffering)
+    except (OSError, ValueError) as e:
+        why = getattr(e, "strerror", None) or e
+        if kind := _other_kind(path):
+            why = f"it is {kind}, where a regular file belongs"
+        verb = "read" if mode == "rb" else "written"
+        raise FileError(f"{path}: cannot be {verb}: {why}") from e
+
+
+def _other_kind(path: str | os.PathLike[str]) -> str:
+    """What a name stands for itself; "" for a file, a folder or nothing."""
+    try:
+        return _KINDS.get(stat.S_IFMT(os.lstat(path).st_mode), "")
+    except (OSError, ValueError):
+        return ""
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
@@ -46,14 +99,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The bytes are on disk before the rename, and the rename before the return: a kill or a power
     cut at any moment leaves either the old file or the new one.  If the block raises, the old file
-    stays and the temporary one goes.
+    stays and the temporary one goes.  A symbolic link is replaced itself, and not what it names.
 
     Raises:
-        FileError: the folder is missing or not writable, or the disk is full.
+        FileError: the folder is missing or not writable, the disk is full, or the name stands for
+            a device, a pipe or a folder.
     """
     target = Path(path)
     if "\0" in str(target):
         raise FileError(f"{target}: cannot be written: a file's name has no zero bytes")
+    _check_replaceable(target)
     try:
         with tempfile.NamedTemporaryFile(
             dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".tmp", delete=False
@@ -72,9 +127,22 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise FileError(f"{target}: cannot be written: {e.strerror or e}") from e
 
 
+def _check_replaceable(target: Path) -> None:
+    """Only files and links to them are replaced: a file instead of /dev/null harms everybody."""
+    kind = _other_kind(target)
+    if kind == "a symbolic link":
+        # /dev/stdout is one to a name in /proc, behind which there may be anything.
+        of_process = os.readlink(target).startswith("/proc/")
+        kind = "a stream of a process" if of_process else _other_kind(os.path.realpath(target))
+    if kind:
+        raise FileError(
+            f"{target}: cannot be written: it is {kind}, where a regular file belongs"
+        )
+
+
 def _mode_of(target: Path) -> int:
     """The permissions an ordinary open() would have left, not the private ones of a temporary."""
-    if target.exists():
+    if target.exists() and not target.is_symlink():
         return target.stat().st_mode & 0o777
     umask = os.umask(0)
     os.umask(umask)

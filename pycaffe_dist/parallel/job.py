@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import open_regular
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun, passed_on
@@ -236,17 +239,30 @@ def to_stderr(line: bytes) -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of launchers that were killed."""
+    """Remove the folders of launchers that were killed; what others have put there stays."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*"):
-        if not Path("/proc", folder.name.split("-")[2]).exists():
+        if not Path("/proc", folder.name.split("-")[2]).exists() and _is_private(folder):
             _remove(folder)
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether it is a folder, of this user, that nobody else can put anything into."""
+    try:
+        found = folder.lstat()
+    except OSError:  # its owner was faster
+        return False
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _remove(folder: Path) -> None:
     """Remove the folder of a job that is over, and what the job has left in shared memory."""
-    with contextlib.suppress(OSError):
-        for name in (folder / MEMORY).read_text().split():
-            Path("/dev/shm", name).unlink(missing_ok=True)
+    with contextlib.suppress(FileError, OSError, ValueError):
+        with open_regular(folder / MEMORY, "rb") as file:
+            names = file.read().decode().splitlines()
+        for name in names:
+            if name == os.path.basename(name) and name not in ("", ".", ".."):
+                Path("/dev/shm", name).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 

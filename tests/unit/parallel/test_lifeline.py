@@ -1,3 +1,5 @@
+import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -114,6 +116,56 @@ def wait_until_gone(name, seconds=50):
             return False
         time.sleep(0.05)
     return True
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """A job's folder of a process that is gone, and a file elsewhere."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder, victim = tmp_path / f"pcd-job-{1 << 30}-x", tmp_path / "victim"
+    folder.mkdir(0o700)
+    victim.touch()
+    return folder, victim
+
+
+@pytest.mark.parametrize("name", ["{}", "../..{}", "{}\n", "..", ".", "", "../shm"])
+def test_names_of_memory_are_plain(planted, name):
+    folder, victim = planted
+    (folder / "memory").write_text(name.format(victim))
+    sweep()
+    assert victim.exists()
+    assert Path("/dev/shm").exists()
+    assert not folder.exists()
+
+
+def test_folders_of_others_stay_and_are_not_read(planted, monkeypatch):
+    folder, _ = planted
+    os.mkfifo(folder / "memory")  # whoever opens it as a file waits for ever
+    folder.chmod(0o777)
+    sweep()
+    assert folder.exists()
+    folder.chmod(0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+        sweep()
+    assert folder.exists()
+    sweep()  # ours it is, and the pipe is not waited for
+    assert not folder.exists()
+
+
+def test_a_link_to_a_folder_is_not_followed(planted, tmp_path):
+    folder, victim = planted
+    folder.rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    folder.symlink_to(tmp_path / "elsewhere")
+    sweep()
+    assert (tmp_path / "elsewhere" / "file").exists()
+
+
+def test_the_folder_of_a_job_is_private():
+    with job("pass") as running:
+        assert stat.S_IMODE(os.stat(running._folder).st_mode) == 0o700
 
 
 def test_shared_memory_that_a_job_leaves_is_removed():
