@@ -135,9 +135,7 @@ def _check_replaceable(target: Path) -> None:
         of_process = os.readlink(target).startswith("/proc/")
         kind = "a stream of a process" if of_process else _other_kind(os.path.realpath(target))
     if kind:
-        raise FileError(
-            f"{target}: cannot be written: it is {kind}, where a regular file belongs"
-        )
+        raise FileError(f"{target}: cannot be written: it is {kind}, where a regular file belongs")
 
 
 def _mode_of(target: Path) -> int:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write
+from pycaffe_dist.files import atomic_write, open_regular
 from pycaffe_dist.memory import Array
 
 
 def create(path: str) -> None:
     """Make the file anew, with nothing in it."""
-    try:
-        h5py.File(path, "w").close()
-    except OSError as e:
-        raise FileError(f"{path}: cannot be written: {e}") from e
+    with open_regular(path, "wb") as raw, _saying(path), h5py.File(raw, "w"):
+        pass
 
 
 def write(path: str, **datasets: Array) -> None:
     """Add datasets to a file that is there."""
+    with open_regular(path, "r+b") as raw, _saying(path), h5py.File(raw, "r+") as file:
+        for name, values in datasets.items():
+            file.create_dataset(name, data=values)
+
+
+def write_whole(path: str, **datasets: Array) -> None:
+    """Write a file of these datasets, which takes the place of what was there when it is whole."""
+    with atomic_write(path) as raw, _saying(path), h5py.File(raw, "w") as file:
+        for name, values in datasets.items():
+            file.create_dataset(name, data=values)
+
+
+@contextmanager
+def _saying(path: str) -> Iterator[None]:
     try:
-        with h5py.File(path, "r+") as file:
-            for name, values in datasets.items():
-                file.create_dataset(name, data=values)
+        yield
     except OSError as e:
         raise FileError(f"{path}: cannot be written: {e}") from e
 

@@ -23,8 +23,12 @@ import sys
 import threading
 from dataclasses import dataclass
 from datetime import datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import open_regular
 
 SEVERITIES = (logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
 LOGGER = logging.getLogger("pycaffe_dist")
@@ -101,6 +105,14 @@ class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
         super().emit(record)
 
 
+class LogFile(logging.FileHandler):
+    """A log on disk; "a" goes on with what is there, "w" begins anew."""
+
+    def _open(self) -> TextIOWrapper:
+        file = open_regular(self.baseFilename, f"{self.mode}b")
+        return TextIOWrapper(file, "utf-8", "backslashreplace")
+
+
 def _on_screen(handler: logging.Handler) -> bool:
     screens = (sys.stderr, sys.stdout, sys.__stderr__, sys.__stdout__)
     return isinstance(handler, logging.StreamHandler) and handler.stream in screens
@@ -113,11 +125,11 @@ def _log_into(folder: Path) -> None:
     path = folder / f"{who}.log.INFO.{datetime.now():%Y%m%d-%H%M%S}.{os.getpid()}"
     link = folder / f"{program}.INFO"
     try:
-        _add(logging.FileHandler(path), FILE)
+        _add(LogFile(path), FILE)
         link.unlink(missing_ok=True)
         link.symlink_to(path.name)
-    except OSError as e:
-        LOGGER.warning("GLOG_log_dir: %s cannot be written: %s", path, e.strerror or e)
+    except (FileError, OSError) as e:
+        LOGGER.warning("GLOG_log_dir: %s", e)
 
 
 def _user() -> str:

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 from pycaffe_dist import events as e
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import read_bytes
+from pycaffe_dist.files import open_regular, read_bytes
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -150,7 +150,7 @@ def read_metrics(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 def _is_cut(path: Path) -> bool:
     """Whether a kill has cut the last line."""
-    with path.open("rb") as file:
+    with open_regular(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 1, 0))
         return file.read() not in (b"", b"\n")
@@ -168,20 +168,17 @@ class Appender:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
         self._warned = False
-        try:
-            self.path.open("ab").close()
-        except OSError as error:
-            raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+        open_regular(path, "ab").close()
 
     def __call__(self, record: bytes) -> None:
         try:
-            with open(self.path, "ab", buffering=0) as file:
+            with open_regular(self.path, "ab", buffering=0) as file:
                 before = file.tell()
                 if file.write(record) != len(record):
                     file.truncate(before)  # half a record would spoil those behind it
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError as error:
+        except (FileError, OSError) as error:
             if not self._warned:
                 text = "%s: cannot be written: %s; training goes on, records are missing"
-                logger.warning(text, self.path, error.strerror or error)
+                logger.warning(text, self.path, getattr(error, "strerror", None) or error)
             self._warned = True

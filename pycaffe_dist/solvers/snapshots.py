@@ -29,7 +29,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
-from pycaffe_dist.files import atomic_write
+from pycaffe_dist.files import atomic_write, open_regular
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
@@ -51,11 +51,11 @@ def check_writable(stem: str) -> None:
     """Make and remove a probe file, before hours of work depend on it."""
     probe = Path(f"{stem}.tempfile")
     try:
-        probe.touch()
+        open_regular(probe, "ab").close()
         probe.unlink(missing_ok=True)  # another rank may have been here
-    except OSError as e:
+    except (FileError, OSError) as e:
         raise FileError(
-            f'cannot write to snapshot_prefix "{stem}": {e.strerror or e}. '
+            f'cannot write to snapshot_prefix "{stem}": {e}. '
             "Make sure that the folder exists and may be written to."
         ) from e
 
@@ -310,9 +310,9 @@ def only_run(prefix: str) -> Iterator[None]:
     folder, base = os.path.split(prefix)
     path = Path(folder) / f".{base}.lock"
     try:
-        lock = path.open("w")
-    except OSError as e:
-        raise FileError(f"{prefix}: snapshots cannot be written there: {e.strerror or e}") from e
+        lock = open_regular(path, "ab")
+    except FileError as e:
+        raise FileError(f"{prefix}: snapshots cannot be written there: {e}") from e
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -129,13 +127,9 @@ def _write_csv(path: str, found: Detections) -> None:
 
 
 def _write_hdf5(path: str, found: Detections) -> None:
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:
-        new = os.path.join(folder, "new.h5")
-        hdf5_sink.create(new)
-        hdf5_sink.write(
-            new,
-            filename=np.array([name.encode() for name in found.filenames]),
-            window=found.windows,
-            prediction=found.predictions,
-        )
-        os.replace(new, path)
+    hdf5_sink.write_whole(
+        path,
+        filename=np.array([name.encode() for name in found.filenames]),
+        window=found.windows,
+        prediction=found.predictions,
+    )

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write, make_folder
+from pycaffe_dist.files import atomic_write, make_folder, open_regular
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import train_net
@@ -55,7 +55,7 @@ def next_name(folder: str) -> str:
 def describe(folder: str, command: str, param: SolverParameter) -> None:
     """What a run was, for whoever finds its folder later; one that goes on adds its command."""
     place = Path(folder)
-    before = (place / COMMANDS).read_text() if (place / COMMANDS).exists() else ""
+    before = _read(place / COMMANDS) if os.path.lexists(place / COMMANDS) else ""
     for name, text in (
         ("solver.prototxt", format_text(param)),
         ("net.prototxt", format_text(train_net(param).read().net)),
@@ -64,6 +64,11 @@ def describe(folder: str, command: str, param: SolverParameter) -> None:
     ):
         with atomic_write(place / name) as file:
             file.write(text.encode())
+
+
+def _read(path: Path) -> str:
+    with open_regular(path, "rb") as file:
+        return file.read().decode(errors="replace")
 
 
 def _lies_in(path: str, folder: str) -> bool:

@@ -19,7 +19,7 @@ from pycaffe_dist.parallel.lifeline import Lifeline
 from pycaffe_dist.parallel.stats import write_stats
 from pycaffe_dist.parallel.trace import Recorder, Totals, write_trace
 from pycaffe_dist.report.caffe_lines import CaffeLines
-from pycaffe_dist.report.glog import GlogFormatter, log_to_stderr
+from pycaffe_dist.report.glog import GlogFormatter, LogFile, log_to_stderr
 from pycaffe_dist.report.metrics import MetricsFile
 from pycaffe_dist.report.net_outputs import NetOutputs
 from pycaffe_dist.report.progress import Progress
@@ -53,9 +53,9 @@ def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
     if options.log_file:
         make_folder(Path(options.log_file).parent)
         goes_on = options.resume or options.snapshot or os.environ.get(lifeline.AGAIN)
-        handlers.append(_log_file(options.log_file, "a" if goes_on else "w"))
+        handlers.append(LogFile(options.log_file, "a" if goes_on else "w"))
     if options.run_dir:
-        handlers.append(_log_file(f"{options.run_dir}/{run_folder.LOG}", "a"))
+        handlers.append(LogFile(f"{options.run_dir}/{run_folder.LOG}", "a"))
     for handler in handlers:
         handler.setFormatter(GlogFormatter())
         root.addHandler(handler)
@@ -65,13 +65,6 @@ def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()
-
-
-def _log_file(path: str, mode: str) -> logging.FileHandler:
-    try:
-        return logging.FileHandler(path, mode)
-    except OSError as e:
-        raise FileError(f"{path}: the log cannot be written there: {e.strerror or e}") from e
 
 
 @contextmanager

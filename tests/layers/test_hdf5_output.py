@@ -64,3 +64,11 @@ def test_dry_touches_no_file(tmp_path):
     param = parse_text(f'name: "o" {layer(tmp_path / "out.h5")}', LayerParameter()).message
     create_layer(param, Context(dry=True)).set_up([View(Blob((2,)))] * 2, [])
     assert not (tmp_path / "out.h5").exists()
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_bytes(b"precious")
+    (tmp_path / "out.h5").symlink_to("victim")
+    with pytest.raises(NetError, match="a symbolic link, where a regular file belongs"):
+        LayerRun(LayerCase(layer(tmp_path / "out.h5"), [(2, 3), (2,)], tops=0))
+    assert (tmp_path / "victim").read_bytes() == b"precious"

@@ -1,11 +1,12 @@
 import mmap
 import os
+import socket
 import stat
 
 import pytest
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write, mapped, read_bytes
+from pycaffe_dist.files import atomic_write, mapped, open_regular, read_bytes
 
 # -- reading ---------------------------------------------------------------------------------------
 
@@ -36,6 +37,88 @@ def test_what_cannot_be_read_is_named(tmp_path, path, why):
 def test_reading_a_name_that_no_file_can_have():
     with pytest.raises(FileError):
         read_bytes("a\0b")
+
+
+# -- regular files alone ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab", "r+b"])
+def test_a_regular_file_is_opened_as_open_would(tmp_path, mode):
+    for name, there in (("new", None), ("old", b"before ")):
+        if there is not None:
+            (tmp_path / name).write_bytes(there)
+        elif mode == "r+b":
+            with pytest.raises(FileError, match="cannot be written: No such file"):
+                open_regular(tmp_path / name, mode)
+            continue
+        with open_regular(tmp_path / name, mode) as file:
+            file.write(b"now")
+        expected = {"wb": b"now", "ab": (there or b"") + b"now", "r+b": b"nowore "}
+        assert (tmp_path / name).read_bytes() == expected[mode]
+    with open_regular(tmp_path / "old", "rb") as file:
+        assert file.read() == (tmp_path / "old").read_bytes()
+
+
+@pytest.fixture(params=["link", "dangling", "device", "pipe", "socket"])
+def planted(request, tmp_path):
+    """Something that is not a file under a file's name; what it is, and the name."""
+    path = tmp_path / "planted"
+    (tmp_path / "victim").write_bytes(b"precious")
+    if request.param == "device":
+        return "a device", "/dev/null"
+    if request.param == "pipe":
+        os.mkfifo(path)
+    elif request.param == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            monkeypatch = pytest.MonkeyPatch()
+            monkeypatch.chdir(tmp_path)  # the name of a socket is short
+            listener.bind("planted")
+            monkeypatch.undo()
+    else:
+        path.symlink_to("victim" if request.param == "link" else "nothing")
+        return "a symbolic link", path
+    return f"a {request.param}", path
+
+
+@pytest.mark.parametrize("mode", ["rb", "wb", "ab", "r+b"])
+def test_nothing_else_is_opened(tmp_path, planted, mode):
+    kind, path = planted
+    before = os.lstat(path)
+    with pytest.raises(FileError) as e:
+        open_regular(path, mode)
+    verb = "read" if mode == "rb" else "written"
+    assert str(e.value) == f"{path}: cannot be {verb}: it is {kind}, where a regular file belongs"
+    assert os.lstat(path) == before
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_file_takes_the_place_of_links_alone(tmp_path, planted):
+    kind, path = planted
+    if kind == "a symbolic link":
+        with atomic_write(path) as file:
+            file.write(b"new")
+        assert not path.is_symlink()
+        assert path.read_bytes() == b"new"
+    else:
+        path = os.fspath(path)
+        link = tmp_path / "link"
+        link.symlink_to(path)
+        for name in (path, link):
+            before = os.lstat(name).st_ino
+            with pytest.raises(FileError, match=f"it is {kind}"), atomic_write(name):
+                pass
+            assert os.lstat(name).st_ino == before
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_the_name_of_a_stream_stays(tmp_path):
+    """Of standard output, say: /dev/stdout is such a link, and its owner may be us."""
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
+    with pytest.raises(FileError, match="it is a stream"), atomic_write(tmp_path / "stdout"):
+        pass
+    assert (tmp_path / "stdout").is_symlink()
 
 
 # -- writing ---------------------------------------------------------------------------------------

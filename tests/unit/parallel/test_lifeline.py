@@ -154,7 +154,7 @@ def test_folders_of_others_stay_and_are_not_read(planted, monkeypatch):
 
 
 def test_a_link_to_a_folder_is_not_followed(planted, tmp_path):
-    folder, victim = planted
+    folder, _ = planted
     folder.rmdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").touch()

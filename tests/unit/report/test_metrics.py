@@ -4,11 +4,13 @@ import math
 import os
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from pycaffe_dist import events as e
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.report import metrics
 from pycaffe_dist.report.metrics import Appender, MetricsFile, by_name, read_metrics
 
 LOSS = [e.Output(0, "loss", 0.5, 1.0)]
@@ -132,13 +134,15 @@ def test_a_missing_folder_is_told_at_once(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-def test_a_full_disk_is_one_warning(caplog):
-    append = Appender("/dev/full")
+def test_a_full_disk_is_one_warning(tmp_path, monkeypatch, caplog):
+    append = Appender(tmp_path / "full")
+    full = partial(open, "/dev/full")
+    monkeypatch.setattr(metrics, "open_regular", lambda _, mode, buffering: full(mode, buffering))
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             append(b"record\n")
     (message,) = caplog.messages
-    assert "/dev/full: cannot be written: No space left on device; training goes on" in message
+    assert "full: cannot be written: No space left on device; training goes on" in message
 
 
 def test_no_half_record_stays(tmp_path):
@@ -146,6 +150,7 @@ def test_no_half_record_stays(tmp_path):
     path = tmp_path / "records"
     script = f"""
 import resource
+from pycaffe_dist.report import metrics
 from pycaffe_dist.report.metrics import Appender
 append = Appender({str(path)!r})
 append(b"whole\\n")

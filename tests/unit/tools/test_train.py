@@ -64,7 +64,7 @@ def test_a_dry_run_writes_nothing_into_a_folder(run):
         ({"run_dir": "solver.prototxt/run"}, "^solver.prototxt/run: the folder cannot be made"),
         ({"run_dir": "/proc/run"}, "^/proc/run: the folder cannot be made"),
         ({"log_file": "solver.prototxt/log"}, "^solver.prototxt: is a file"),
-        ({"log_file": "."}, "^.: the log cannot be written there: Is a directory"),
+        ({"log_file": "."}, ": cannot be written: Is a directory"),
     ],
 )
 def test_places_where_nothing_can_be_written(run, options, text):
@@ -95,3 +95,25 @@ def test_the_folder_of_a_log_is_made(run, caplog):
     caplog.set_level("INFO", "pycaffe_dist")
     run(log_file="logs/today/log", dry_run=1)
     assert "Optimization Done" in Path("logs/today/log").read_text()
+
+
+OUTPUTS = [".net.lock", "net_iter_0.tempfile", "train.log", "metrics.jsonl", "command.txt"]
+REPLACED = ["solver.prototxt", "info.json", "net_iter_2.caffemodel", "net_iter_2.pcdstate"]
+
+
+@pytest.mark.parametrize("name", [*OUTPUTS, *REPLACED])
+def test_a_link_under_the_name_of_an_output_harms_nothing(run, name):
+    """As a folder may have that was cloned: whoever made it does not choose what we write to."""
+    Path("run").mkdir()
+    Path("victim").write_text("precious")
+    (Path("run") / name).symlink_to("../victim")
+    if name in REPLACED:
+        run(run_dir="run")
+        assert not (Path("run") / name).is_symlink()
+    else:
+        with pytest.raises(FileError, match=f"{name}: cannot be .*a symbolic link"):
+            run(run_dir="run", resume="auto")
+    assert Path("victim").read_text() == "precious"
+    assert not [
+        p for p in Path("run").iterdir() if p.name != name and b"precious" in p.read_bytes()
+    ]
