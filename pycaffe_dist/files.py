@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from pycaffe_dist.errors import FileError
+from pycaffe_dist.errors import FileError, PcdError
 
 # No mode truncates: what is opened is looked at first.
 _MODES = {
@@ -27,19 +28,57 @@ _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
+_SUBSTITUTED = re.compile(r"/dev/fd/([3-9]|\d\d+)")  # what a shell writes for <(command)
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str], problem: str = "cannot be read") -> Iterator[None]:
+    """Whatever the libraries that read ``path`` raise goes out as our error, with file and cause.
+
+    A damaged file makes a library meet anything, so that no list of its errors is complete.
+    Within the block nothing else than reading may be done.
+
+    Raises:
+        FileError: for every exception but our own.
+    """
+    try:
+        yield
+    except PcdError:
+        raise
+    except MemoryError as e:
+        raise FileError(f"{path}: {problem}: it does not fit into memory ({e})") from e
+    except Exception as e:
+        why = getattr(e, "strerror", None) or str(e) or type(e).__name__
+        raise FileError(f"{path}: {problem}: {why}") from e
+
+
+def check_is_file(path: str | os.PathLike[str]) -> None:
+    """Refuse what could be waited for or read without an end: pipes, sockets, devices.
+
+    A pipe that the shell made of ``<(command)`` is read as a file.
+
+    Raises:
+        FileError: it is one of those, a folder, or not there.
+    """
+    with reading(path):
+        mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode) or _SUBSTITUTED.fullmatch(str(path)):
+        return
+    if stat.S_ISDIR(mode):
+        raise FileError(f"{path}: cannot be read: Is a directory")
+    kind = _KINDS.get(stat.S_IFMT(mode), "no file")
+    raise FileError(f"{path}: cannot be read: it is {kind}, and a file is needed")
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
     """The file's bytes, or the first ``most`` of them.
 
     Raises:
-        FileError: it is missing, a folder, or may not be read.
+        FileError: it is missing, a folder, a device or a pipe, or may not be read.
     """
-    try:
-        with open(path, "rb") as file:
-            return file.read(most)
-    except (OSError, ValueError) as e:  # ValueError: a zero byte in the name
-        raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
+    check_is_file(path)
+    with reading(path), open(path, "rb") as file:
+        return file.read(most)
 
 
 def open_regular(path: str | os.PathLike[str], mode: str, buffering: int = -1) -> IO[bytes]:

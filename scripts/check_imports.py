@@ -20,7 +20,7 @@ OWNERS = {
     "cupy": ("engines/cupy/",),
     "llvmlite": ("engines/onednn/jit.py",),
     "google.protobuf": ("proto/", "data/", "tools/", "cli/_upgrade.py"),
-    "h5py": ("proto/hdf5.py", "data/", "py2/shadows/"),
+    "h5py": ("proto/hdf5", "data/", "py2/shadows/"),
     "lmdb": ("data/", "py2/shadows/"),
     "cramjam": ("data/leveldb/",),
     "crc32c": ("data/leveldb/",),

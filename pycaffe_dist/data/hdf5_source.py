@@ -13,6 +13,7 @@ from pycaffe_dist.data import draws
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
 
 
 class HDF5Source:
@@ -133,8 +134,8 @@ def read_datasets(path: str, names: Sequence[str]) -> list[Array]:
     Raises:
         FileError: the file or a dataset is missing, holds no numbers, or the rows do not agree.
     """
-    with _open(path) as file:
-        arrays = [_read(path, file, name) for name in names]
+    with open_hdf5(path) as file:
+        arrays = [file.values(_dataset(file, name), "f4") for name in names]
     for name, array in zip(names, arrays, strict=True):
         if len(array) != len(arrays[0]):
             raise FileError(
@@ -147,35 +148,20 @@ def read_datasets(path: str, names: Sequence[str]) -> list[Array]:
 
 def row_shapes(path: str, names: Sequence[str]) -> list[tuple[int, ...]]:
     """The shapes of the rows in a file, without reading the values."""
-    with _open(path) as file:
-        return [_dataset(path, file, name).shape[1:] for name in names]
+    with open_hdf5(path) as file:
+        return [_dataset(file, name).shape[1:] for name in names]
 
 
-def _open(path: str) -> Any:
-    read_bytes(path, 1)  # a plain message if it is not there
-    try:
-        return h5py.File(path, "r")
-    except OSError as e:
-        raise FileError(f"{path}: is not a readable HDF5 file: {e}") from e
-
-
-def _dataset(path: str, file: Any, name: str) -> Any:
+def _dataset(file: HDF5File, name: str) -> Any:
     found = file.get(name)
     if not isinstance(found, h5py.Dataset):
         raise FileError(
-            f'{path}: has no dataset "{name}" for the top of that name; it holds {", ".join(file)}'
+            f'{file.path}: has no dataset "{name}" for the top of that name; it holds '
+            f"{', '.join(file.root) or 'nothing'}"
         )
-    if found.ndim < 1 or found.dtype.kind not in "fiu":
+    if found.shape is None or found.ndim < 1 or found.dtype.kind not in "fiu":
         raise FileError(
-            f'{path}: "{name}" is of type {found.dtype} and shape {found.shape}; '
+            f'{file.path}: "{name}" is of type {found.dtype} and shape {found.shape}; '
             "numbers with at least one axis are needed"
         )
     return found
-
-
-def _read(path: str, file: Any, name: str) -> Array:
-    dataset = _dataset(path, file, name)
-    array = np.empty(dataset.shape, np.float32)
-    if array.size:
-        dataset.read_direct(array)
-    return array

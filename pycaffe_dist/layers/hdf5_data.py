@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
@@ -39,12 +38,13 @@ class HDF5Data(Layer):
 
     def _peek(self, names: list[str]) -> list[tuple[int, ...]]:
         source = self.layer_param.hdf5_data_param.source
-        with suppress(FileError):
+        try:
             return row_shapes(listed_files(source)[0], names)
-        raise self.error(
-            f"the shapes of its tops are not known: they are in the files that {source} lists, "
-            "and cannot be read"
-        )
+        except FileError as e:
+            raise self.error(
+                f"the shapes of its tops are not known: they are in the files that {source} lists "
+                f"({e})"
+            ) from e
 
     def reshape(self, bottom: Views, top: Views) -> None:
         pass

@@ -12,9 +12,11 @@ import numpy as np
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes
 from pycaffe_dist.proto.blobs import Array, BlobArray
+from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
 
 Path_ = str | os.PathLike[str]
-_HDF5_ERRORS = (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)
+MOST_BLOBS = 1000  # of a layer
+MOST_NAME = 1 << 16  # bytes, of a path
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
@@ -28,126 +30,113 @@ def is_hdf5(path: Path_) -> bool:
 
 def read_layers(path: Path_) -> list[tuple[str, list[BlobArray | None]]]:
     """The layers of a .caffemodel.h5: name and blobs, in the order of their names."""
-    with _open(path) as file:
-        if "data" not in file or not isinstance(file["data"], h5py.Group):
-            has = ", ".join(f"/{k}" for k in file) or "nothing"
-            hint = " (a solver state, perhaps)" if "history" in file else _keras(file)
+    with open_hdf5(path) as file:
+        data, diff = file.get("data"), file.get("diff")
+        if not isinstance(data, h5py.Group):
+            hint = " (a solver state, perhaps)" if file.get("history") else _keras(file.root)
             raise FileError(
                 f"{path}: an HDF5 file without the group /data of a .caffemodel.h5; "
-                f"it holds {has}{hint}"
+                f"it holds {_names(file)}{hint}"
             )
-        diff = file.get("diff")
         if diff is not None and not isinstance(diff, h5py.Group):
             raise FileError(f"{path}: /diff is not a group")
         return [
-            (name, _read_blobs(path, group, diff.get(name) if diff else None))
-            for name, group in _layer_groups(file["data"], "", set())
+            (name, _read_blobs(file, group, file.get(name, diff) if diff else None))
+            for name, group in _layer_groups(file, data, "", set())
         ]
 
 
-def _keras(file: Any) -> str:
-    of_keras = {"keras_version", "layer_names"} & set(file.attrs)
+def _names(file: HDF5File) -> str:
+    return ", ".join(f"/{k}" for k in file.root) or "nothing"
+
+
+def _keras(root: Any) -> str:
+    of_keras = {"keras_version", "layer_names"} & set(root.attrs)
     return " (a Keras model: convert it to a .caffemodel first)" if of_keras else ""
 
 
-def _layer_groups(parent: Any, prefix: str, seen: set[Any]) -> Iterator[tuple[str, Any]]:
+def _layer_groups(
+    file: HDF5File, parent: Any, prefix: str, seen: set[Any]
+) -> Iterator[tuple[str, Any]]:
     """The groups that stand for layers.  A slash in a layer's name makes groups within groups."""
     if parent in seen:
         raise ValueError(f"{parent.name} is linked to more than once")
     seen.add(parent)
     for key in parent:
-        child = parent[key]
+        child = file.get(key, parent)
         if not isinstance(child, h5py.Group):
             continue
-        inner = list(_layer_groups(child, f"{prefix}{key}/", seen))
-        if any(isinstance(child[k], h5py.Dataset) for k in child) or not inner:
+        inner = list(_layer_groups(file, child, f"{prefix}{key}/", seen))
+        if not inner or any(isinstance(file.get(k, child), h5py.Dataset) for k in child):
             yield f"{prefix}{key}", child
         yield from inner
 
 
-def _read_blobs(path: Path_, group: Any, diffs: Any) -> list[BlobArray | None]:
+def _read_blobs(file: HDF5File, group: Any, diffs: Any) -> list[BlobArray | None]:
     # None for a blob that another layer owns: Caffe stores shared weights once.
-    data = _numbered(path, group)
-    diff = _numbered(path, diffs) if diffs else {}
+    data = _numbered(file, group)
+    diff = _numbered(file, diffs) if diffs else {}
     count = max(data, default=-1) + 1
-    if count > 1000:
-        raise FileError(f"{path}: {group.name} has a blob {count - 1}")
+    if count > MOST_BLOBS:
+        raise FileError(f"{file.path}: {group.name} has a blob {count - 1}")
     return [BlobArray(data[i], diff.get(i)) if i in data else None for i in range(count)]
 
 
-def _numbered(path: Path_, group: Any) -> dict[int, Array]:
+def _numbered(file: HDF5File, group: Any) -> dict[int, Array]:
     """The datasets "0", "1", ... of a group."""
-    sets = {key: group[key] for key in group if isinstance(group[key], h5py.Dataset)}
-    for key, dataset in sets.items():
-        if not key.isdigit() or dataset.dtype.kind not in "fiu":
+    found: dict[int, Array] = {}
+    for key in group:
+        dataset = file.get(key, group)
+        if dataset is None:
+            raise ValueError(f"{group.name}/{key} is a link that leads nowhere")
+        if not isinstance(dataset, h5py.Dataset):
+            continue
+        if not key.isdecimal() or dataset.dtype.kind not in "fiu":
             raise FileError(
-                f"{path}: {dataset.name} is not a blob: expected numbers in datasets 0, 1, ..."
+                f"{file.path}: {dataset.name} is not a blob: expected numbers in datasets 0, 1, ..."
             )
-    return {int(key): _as_floats(dataset) for key, dataset in sets.items()}
-
-
-def _as_floats(dataset: Any) -> Array:
-    # No filter shrinks more than a thousandfold: a larger size is damage, and not to be allocated.
-    size = dataset.file.id.get_filesize()
-    if dataset.size * dataset.dtype.itemsize > 1100 * size:
-        raise ValueError(
-            f"{dataset.name} claims {dataset.size:,} values in a file of {size:,} bytes"
-        )
-    kind = np.float64 if dataset.dtype == np.float64 else np.float32
-    values: Array = np.asarray(dataset[()], kind)
-    return values
+        found[int(key)] = file.values(dataset)
+    return found
 
 
 def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int]:
     """The iteration, learned_net, history and current_step of a .solverstate.h5."""
-    with _open(path) as file:
-        if "history" not in file or "iter" not in file:
-            has = ", ".join(f"/{k}" for k in file) or "nothing"
-            hint = " (weights, perhaps)" if "data" in file else ""
+    with open_hdf5(path) as file:
+        history, step = file.get("history"), file.get("current_step")
+        if history is None or file.get("iter") is None:
+            hint = " (weights, perhaps)" if file.get("data") else ""
             raise FileError(
                 f"{path}: an HDF5 file without /iter and /history of a .solverstate.h5; "
-                f"it holds {has}{hint}"
+                f"it holds {_names(file)}{hint}"
             )
-        history = _numbered(path, file["history"])
-        learned = file["learned_net"][()] if "learned_net" in file else b""
-        if not isinstance(learned, bytes):
-            raise FileError(f"{path}: /learned_net is not a string")
+        blobs = _numbered(file, history)
         return (
-            _integer(path, file, "iter"),
-            learned.decode("utf-8", "replace"),
-            [BlobArray(history[i]) for i in sorted(history)],
-            _integer(path, file, "current_step") if "current_step" in file else 0,
+            _integer(file, "iter"),
+            _learned_net(file),
+            [BlobArray(blobs[i]) for i in sorted(blobs)],
+            _integer(file, "current_step") if step is not None else 0,
         )
 
 
-def _integer(path: Path_, file: Any, name: str) -> int:
-    values = np.asarray(file[name][()]).reshape(-1)
-    if values.size != 1 or values.dtype.kind not in "iuf" or not np.isfinite(values[0]):
-        raise FileError(f"{path}: /{name} is not one number")
-    return int(values[0])
+def _learned_net(file: HDF5File) -> str:
+    dataset = file.get("learned_net")
+    if dataset is None:
+        return ""
+    long = dataset.size != 1 or dataset.dtype.itemsize > MOST_NAME
+    learned = None if long else dataset[()]
+    if not isinstance(learned, bytes):
+        raise FileError(f"{file.path}: /learned_net is not a string")
+    return learned.decode("utf-8", "replace")
 
 
-class _open:
-    """An HDF5 file for reading; whatever HDF5 says goes out as our error, with the file's name."""
-
-    def __init__(self, path: Path_) -> None:
-        self.path = path
-
-    def __enter__(self) -> Any:
-        try:
-            self.file = h5py.File(self.path, "r")
-        except (OSError, RuntimeError) as e:
-            raise FileError(f"{self.path}: a damaged HDF5 file: {e}") from e
-        return self.file
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: Any
-    ) -> None:
-        self.file.close()
-        if isinstance(
-            error, (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError)
-        ) and not isinstance(error, FileError):
-            raise FileError(f"{self.path}: a damaged HDF5 file: {error}") from error
+def _integer(file: HDF5File, name: str) -> int:
+    dataset = file.get(name)
+    if dataset.size != 1 or dataset.dtype.kind not in "iuf":
+        raise FileError(f"{file.path}: /{name} is not one number")
+    value = file.values(dataset, "f8").item()
+    if not np.isfinite(value):
+        raise FileError(f"{file.path}: /{name} is not one number")
+    return int(value)
 
 
 # -- writing --------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ def test_files_cut_short(whole, share):
     os.truncate(whole, max(8, int(size * share)))
     with pytest.raises(FileError) as e:
         read_weights(whole)
-    assert str(e.value).startswith(f"{whole}: a damaged HDF5 file: ")
+    assert str(e.value).startswith(f"{whole}: is not a readable HDF5 file: ")
 
 
 def test_damage_in_the_middle(whole):
@@ -262,7 +262,7 @@ def test_damage_in_the_middle(whole):
     whole.write_bytes(content[:at] + b"\xff" * 64 + content[at + 64 :])
     with pytest.raises(FileError) as e:
         read_weights(whole)
-    assert str(e.value).startswith(f"{whole}: a damaged HDF5 file: ")
+    assert str(e.value).startswith(f"{whole}: is not a readable HDF5 file: ")
 
 
 def test_is_hdf5(tmp_path, whole):

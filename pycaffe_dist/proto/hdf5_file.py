@@ -1,0 +1,128 @@
+"""An HDF5 file for reading: only what it holds itself, within a budget, with errors that name it.
+
+HDF5 lets a file name others whose bytes are to be taken for its own (external links, external
+storage, virtual datasets), and name one dataset any number of times.  A file of a stranger's could
+so put a private file into weights, or a terabyte into memory.  Hence:
+
+* other files are not followed, unless the variable ``PCD_HDF5_EXTERNAL`` is set;
+* a dataset is read once, however many names it has;
+* all values read from a file together are at most ``MOST_BYTES``, or ``MOST_GROWTH`` times the
+  file's size; and so with the number of its objects and of its chunks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import check_is_file, reading
+
+Array = NDArray[Any]
+
+FOLLOW = "PCD_HDF5_EXTERNAL"
+MOST_BYTES = 128 << 20
+MOST_GROWTH = 200
+MOST_OBJECTS = 1 << 15
+MOST_CHUNKS = 1 << 17
+MOST_LINKS = 16  # soft links, one behind the other
+
+DAMAGED = "is not a readable HDF5 file"
+
+
+@contextmanager
+def open_hdf5(path: str | os.PathLike[str]) -> Iterator[HDF5File]:
+    """The file; whatever HDF5 says while the block reads it goes out as our error.
+
+    Raises:
+        FileError: it is not there, is damaged, is beyond its budget, or names other files.
+    """
+    check_is_file(path)
+    with reading(path, DAMAGED), h5py.File(path, "r") as file:
+        yield HDF5File(path, file)
+
+
+class HDF5File:
+    """The objects and values of a file that ``open_hdf5`` has opened."""
+
+    def __init__(self, path: str | os.PathLike[str], file: Any) -> None:
+        self.path, self.root = path, file
+        self.size = os.path.getsize(path)
+        self.follow = os.environ.get(FOLLOW, "0") not in ("", "0")
+        self._objects = self._bytes = self._chunks = 0
+        self._read: dict[Any, Array] = {}
+
+    def get(self, path: str, parent: Any = None, links: int = MOST_LINKS) -> Any:
+        """The group or dataset at ``path`` below ``parent`` or the root; None if there is none."""
+        found = self.root if parent is None else parent
+        if self.follow:
+            return found.get(path)
+        for name in path.split("/"):
+            if name in ("", "."):
+                continue
+            if not isinstance(found, h5py.Group):
+                return None
+            found = self._step(found, name, links)
+        return found
+
+    def _step(self, group: Any, name: str, links: int) -> Any:
+        """One link, looked at before HDF5 follows it: it would open other files by itself."""
+        key, known = os.fsencode(name), group.id.links
+        if not known.exists(key):
+            return None
+        kind = known.get_info(key).type
+        if kind == h5py.h5l.TYPE_HARD:
+            self._objects += 1
+            self._within(self._objects, MOST_OBJECTS, 1, "objects")
+            return group[name]
+        if kind != h5py.h5l.TYPE_SOFT:
+            raise self._foreign(f"{group.name}/{name}", "is a link to another file")
+        if not links:
+            raise FileError(f"{self.path}: {DAMAGED}: {group.name}/{name} links to itself")
+        target = os.fsdecode(known.get_val(key))
+        return self.get(target, self.root if target.startswith("/") else group, links - 1)
+
+    def values(self, dataset: Any, kind: str | None = None) -> Array:
+        """All values, read-only: of the type ``kind``, or float64 as such and others as float32."""
+        dtype = np.dtype(kind or ("f8" if dataset.dtype == np.float64 else "f4"))
+        array = self._read.get((dataset.id, dtype))
+        if array is None:
+            self._admit(dataset, dtype)
+            array = np.empty(dataset.shape, dtype)
+            if array.size:
+                dataset.id.read(h5py.h5s.ALL, h5py.h5s.ALL, array)
+            array.flags.writeable = False
+            self._read[dataset.id, dtype] = array
+        return array
+
+    def _admit(self, dataset: Any, dtype: np.dtype[Any]) -> None:
+        if not self.follow and dataset.is_virtual:
+            raise self._foreign(dataset.name, "is a virtual dataset, made of other ones")
+        if not self.follow and dataset.id.get_create_plist().get_external_count():
+            raise self._foreign(dataset.name, "has its values in another file")
+        self._bytes += dataset.size * max(dtype.itemsize, dataset.dtype.itemsize)
+        self._within(self._bytes, MOST_BYTES, MOST_GROWTH, "bytes of values")
+        if dataset.chunks:
+            chunks = [-(-n // c) for n, c in zip(dataset.shape, dataset.chunks, strict=True)]
+            self._chunks += int(np.prod(chunks, dtype=object))
+            self._within(self._chunks, MOST_CHUNKS, 1 / 8, "chunks")
+
+    def _within(self, used: int, floor: int, rate: float, what: str) -> None:
+        most = max(floor, int(rate * self.size))
+        if used > most:
+            raise FileError(
+                f"{self.path}: holds more than {most:,} {what}, too many for a file of "
+                f"{self.size:,} bytes. If it is yours, write it without compression."
+            )
+
+    def _foreign(self, name: str, what: str) -> FileError:
+        return FileError(
+            f"{self.path}: {name} {what}, which is not followed. If the file is one that you "
+            f"trust, set {FOLLOW}=1."
+        )
