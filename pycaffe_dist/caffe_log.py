@@ -30,7 +30,8 @@ def silenced() -> AbstractContextManager[None]:
 
 
 def info(place: str, text: str, *args: object) -> None:
-    logger.info(text, *args, extra={"place": place})
+    if logger.isEnabledFor(logging.INFO):  # most nets are built without a log
+        logger.info(text, *args, extra={"place": place})
 
 
 def warning(place: str, text: str, *args: object) -> None:

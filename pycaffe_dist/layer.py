@@ -19,7 +19,7 @@ from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
-from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 from pycaffe_dist.user_modules import in_one_line
 from pycaffe_dist.vectors import BlobVec
 
@@ -85,10 +85,10 @@ class Context:
 
 def create_layer(param: LayerParameter, context: Context) -> Layer:
     """A layer of the type that ``param`` names."""
-    known = layer_types()
-    if param.type not in known:
+    _import_layers()
+    if param.type not in LAYERS:
         raise NetError(_unknown_type(param))
-    return context.engine.layer_class(param.type, known[param.type])(param, context)
+    return context.engine.layer_class(param.type, LAYERS[param.type])(param, context)
 
 
 def unknown_types(layers: Sequence[LayerParameter]) -> list[tuple[int, str]]:
@@ -103,7 +103,9 @@ def unknown_types(layers: Sequence[LayerParameter]) -> list[tuple[int, str]]:
     if len(others) + sum(map(len, by_fork.values())) == 1:
         return [(wrong[0], _unknown_type(layers[wrong[0]]))]
     parts = [f"{', '.join(types)} from {fork}" for fork, types in by_fork.items()]
-    parts += [name + did_you_mean(name, known).replace(";", ",") for name in others]
+    for name in others[:MOST_HINTS]:
+        parts.append(name + did_you_mean(name, known).replace(";", ","))
+    parts += others[MOST_HINTS:]
     return [(wrong[0], f"this file needs layer types that are not known: {'; '.join(parts)}")]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pycaffe_dist.blob import View, Views
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import LAYERS, UNBUILT, Context, Layer, unknown_types
@@ -93,6 +95,10 @@ class Sketch(Net):
 
     # -- building ------------------------------------------------------------------------------
 
+    @cached_property
+    def _lines(self) -> list[int | None]:
+        return self._file.lines_of(self.net_param)
+
     def _sound(self, net: NetParameter) -> NetParameter:
         """The net with broken layers as sources of whatever else they would have made."""
         wrong = wiring_problems(net)
@@ -140,7 +146,7 @@ class Sketch(Net):
             if param.type != "Python":
                 raise error
             text = f'layer "{param.name}" (Python): {in_one_line(error)}'
-        line = self._file.lines_of(self.net_param)[self._index]
+        line = self._lines[self._index]
         where = self.problems if param.bottom or param.type == "Input" else self.data_problems
         where.append(self._place(line) + text)
         return Unbuilt(param, self.context, UNKNOWN)

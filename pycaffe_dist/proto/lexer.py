@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -29,13 +30,14 @@ class Token(NamedTuple):
 
 def tokenize(text: str) -> list[Token]:
     """The tokens of ``text`` without blanks and comments, closed by one of kind ``end``."""
-    tokens = [
-        Token(m.lastgroup, m.group(), m.start())
-        for m in _TOKEN.finditer(text)
-        if m.lastgroup and m.lastgroup != "skip"
-    ]
-    tokens.append(Token("end", "end of file", len(text.rstrip())))
-    return tokens
+    return [*tokens(text), Token("end", "end of file", len(text.rstrip()))]
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of ``text``, one by one."""
+    for m in _TOKEN.finditer(text):
+        if m.lastgroup and m.lastgroup != "skip":
+            yield Token(m.lastgroup, m.group(), m.start())
 
 
 class Lines:

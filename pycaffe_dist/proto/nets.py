@@ -19,10 +19,12 @@ from pycaffe_dist.proto.caffe_pb2 import (
     NetState,
     SolverParameter,
 )
-from pycaffe_dist.proto.lexer import tokenize
+from pycaffe_dist.proto.lexer import tokens
 from pycaffe_dist.proto.state import merge_state
 from pycaffe_dist.proto.text import Prototxt, read_text
 from pycaffe_dist.proto.upgrade import complete_snapshot_prefix, upgrade_net, upgrade_solver
+
+ENOUGH_NAMES = 500  # outermost ones, to tell a solver from a net
 
 
 @dataclass
@@ -95,12 +97,13 @@ def is_solver(text: str) -> bool:
 
 def _leaning(text: str) -> int:
     """How many of the outermost names only a solver has, less those that only a net has."""
-    depth = 0
-    score = 0
-    for token in tokenize(text):
+    depth = names = score = 0
+    for token in tokens(text):
         if token.kind == "mark":
             depth += (token.text in "{<") - (token.text in "}>")
         elif token.kind == "name" and depth == 0:
+            if (names := names + 1) > ENOUGH_NAMES:
+                break
             score += token.text in SolverParameter.DESCRIPTOR.fields_by_name
             score -= token.text in NetParameter.DESCRIPTOR.fields_by_name
     return score

@@ -8,6 +8,8 @@ from typing import Any
 
 from pycaffe_dist.proto import forks
 
+MOST_HINTS = 10  # names of one file that are looked for among others, which takes its time
+
 # What the old format's fields are called in `layer { ... }`.
 _MOVED = {
     "blobs_lr": "param { lr_mult: ... }",

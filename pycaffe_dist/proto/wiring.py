@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
-from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 
 
 def wiring_problems(net: NetParameter) -> list[tuple[int, str]]:
@@ -16,7 +16,8 @@ def wiring_problems(net: NetParameter) -> list[tuple[int, str]]:
             problems.append((i, f"{who} has no type"))
         for blob in layer.bottom:
             if blob not in made:
-                problems.append((i, f'{who}: unknown bottom "{blob}"' + did_you_mean(blob, made)))
+                hint = did_you_mean(blob, made) if len(problems) < MOST_HINTS else ""
+                problems.append((i, f'{who}: unknown bottom "{blob}"{hint}'))
         for j, blob in enumerate(layer.top):
             in_place = j < len(layer.bottom) and layer.bottom[j] == blob
             if blob in made and not in_place:

@@ -131,11 +131,11 @@ def check_net(file: NetFile, state: NetState | None = None, python: bool = False
         whole.facts += report.facts
         for text, owners in report.tables.items():
             whole.tables.setdefault(text, []).extend(owners)
-        whole.warnings += [w for w in report.warnings if w not in whole.warnings]
+        whole.warnings[:] = dict.fromkeys([*whole.warnings, *report.warnings])
         if report.errors and usable:  # many nets are written for one phase only
             whole.warnings += [f"{e} (as a {phase} net)" for e in report.errors]
         else:
-            whole.errors += [e for e in report.errors if e not in whole.errors]
+            whole.errors[:] = dict.fromkeys([*whole.errors, *report.errors])
     if any(report.needs for report in reports.values()):
         whole.needs = _needs(file)  # of both phases in one line
     stages = {s for la in file.net.layer for r in (*la.include, *la.exclude) for s in r.stage}
@@ -236,8 +236,8 @@ def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Re
     report.facts += inner.facts
     for text in inner.tables:
         report.tables.setdefault(text, []).append(net.role)
-    report.errors += [e for e in inner.errors if e not in report.errors]
-    report.warnings += [w for w in inner.warnings if w not in report.warnings]
+    report.errors[:] = dict.fromkeys([*report.errors, *inner.errors])
+    report.warnings[:] = dict.fromkeys([*report.warnings, *inner.warnings])
 
 
 # -- weights and state -----------------------------------------------------------------------------

@@ -459,3 +459,44 @@ def test_a_python_data_layer_is_not_run_either(module, tmp_path):
     assert "data come from a Python layer" in report.warnings[0]
     assert '"data" (Python, Mine of module leaves_a_file) is not run' in report.warnings[1]
     assert re.search(r"^data +Python, not run ", next(iter(report.tables)), re.M)
+
+
+# -- large nets ------------------------------------------------------------------------------------
+
+DUMMY = (
+    'layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 4 dim: 3 } } }'
+)
+MANY = {
+    "in place": 'layer { name: "r%d" type: "ReLU" bottom: "x" top: "x" }',
+    "side by side": 'layer { name: "r%d" type: "ReLU" bottom: "x" top: "y%d" }',
+    "cannot be built": 'layer { name: "c%d" type: "Convolution" bottom: "x" top: "c%d" }',
+    "read what nobody makes": 'layer { name: "r%d" type: "ReLU" bottom: "z%d" top: "y%d" }',
+    "of unknown types": 'layer { name: "r%d" type: "Nope%d" bottom: "x" top: "x" }',
+    "of one name": 'layer { name: "r" type: "ReLU" bottom: "x" top: "y%d" }',
+    "by rules": 'layer { name: "r%d" type: "ReLU" bottom: "x" top: "x" include { stage: "s%d" } }',
+}
+
+
+def steps_of_check(name):
+    """How many functions are called: what time a check takes, but for the machine."""
+    count = 0
+
+    def step(frame, event, argument):
+        nonlocal count
+        count += 1
+
+    sys.setprofile(step)
+    try:
+        check_file(name)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_time_grows_with_the_number_of_layers_and_not_faster(write, kind):
+    steps = []
+    for layers in (1, 100, 400):
+        rows = [MANY[kind].replace("%d", str(i)) for i in range(layers)]
+        steps.append(steps_of_check(write("\n".join([DUMMY, *rows]))))
+    assert steps[2] - steps[0] < 4.3 * (steps[1] - steps[0])
