@@ -61,6 +61,7 @@ class Solver:
     Attributes:
         on_start, on_gradients_ready: functions called before the forward passes of an iteration and
             between its gradients and its update; where distribution attaches.
+        on_settled: functions called when the updates and losses of all ranks are known to each.
         requested_action: asked after every update and before every test batch.
         ranks: who does what where several ranks train together.
         notes: what subscribers want to find again when training goes on: values that JSON can hold.
@@ -75,6 +76,7 @@ class Solver:
         self.subscribers: list[Subscriber] = []
         self.on_start: list[Callable[[], object]] = []
         self.on_gradients_ready: list[Callable[[], object]] = []
+        self.on_settled: list[Callable[[], object]] = []
         self.requested_action: Callable[[], Action] = lambda: Action.NONE
         self.notes: dict[str, Any] = {}
         self.stopped_early = False
@@ -198,7 +200,12 @@ class Solver:
             if action is Action.STOP:
                 self.stopped_early = True
                 break
+        self._settle()
+
+    def _settle(self) -> None:
         self.ranks.settle()
+        for function in self.on_settled:
+            function()
 
     def may_look(self, number: Loss) -> bool:
         """Whether it is time to look at a number: always, if that costs nothing.
@@ -292,7 +299,7 @@ class Solver:
     # -- testing -----------------------------------------------------------------------------
 
     def test_all(self) -> None:
-        self.ranks.settle()
+        self._settle()
         for i in range(len(self.test_nets)):
             if not self.stopped_early:
                 self.test(i)
@@ -343,7 +350,7 @@ class Solver:
 
     def snapshot(self) -> None:
         """Write weights and state under Caffe's names."""
-        self.ranks.settle()
+        self._settle()
         snapshots.write(self)
 
     def restore(self, path: str) -> None:

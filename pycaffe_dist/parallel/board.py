@@ -21,6 +21,7 @@ class Board:
         self._port = Port(thread.communicator)
         self._numbers = np.zeros((thread.communicator.size, 0))
         self._job: Job[None] | None = None
+        self._read = True
 
     def offer(self, values: Sequence[float]) -> None:
         """Put up this rank's numbers; all ranks put up as many, once in an iteration."""
@@ -30,6 +31,7 @@ class Board:
         slices = range(0, ranks * count + 1, count)
         steps = all_gather(self._port, range(ranks), self._numbers.reshape(-1), slices, BOARD)
         self._job = self._thread.submit(steps, "losses", "control", urgent=True)
+        self._read = False
 
     @property
     def complete(self) -> bool:
@@ -41,3 +43,9 @@ class Board:
         if self._job is not None:
             self._thread.wait(self._job)
         return self._numbers
+
+    def read(self, settling: bool) -> list[tuple[int, Array]]:
+        """The board of this iteration, the first time it is asked for; its age is 0."""
+        board = [] if self._read else [(0, self.offered())]
+        self._read = True
+        return board

@@ -6,6 +6,7 @@ with distribute(solver, settings, connect()) as cluster:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,6 +28,7 @@ from pycaffe_dist.parallel.collectives import (
 )
 from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Communicator, Steps, run
+from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
 from pycaffe_dist.parallel.dwbp import Dwbp
 from pycaffe_dist.parallel.launcher import by_open_mpi, rank_and_size
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, another_mpi
@@ -45,9 +47,7 @@ from pycaffe_dist.parallel.watchdog import Watchdog
 from pycaffe_dist.parallel.way import Way
 from pycaffe_dist.parallel.wire import create_wire
 from pycaffe_dist.solver import Action, Solver, outputs_of
-from pycaffe_dist.solvers.one_rank import OneRank
-
-ACTIONS = (Action.NONE, Action.SNAPSHOT, Action.STOP)  # by urgency: the last asked for wins
+from pycaffe_dist.solvers.one_rank import BadLoss, OneRank, bad_loss
 
 
 def connect() -> Communicator:
@@ -83,7 +83,7 @@ class Notes(Protocol):
     """What ranks tell each other of an iteration."""
 
     def offer(self, values: Sequence[float]) -> None: ...
-    def offered(self) -> Array: ...
+    def read(self, settling: bool) -> list[tuple[int, Array]]: ...
 
 
 @contextmanager
@@ -172,8 +172,12 @@ class Cluster(OneRank):
         self.recorder = recorder
         recorder.device_times = way.times
         self.rank, self.size = communicator.rank, communicator.size
+        self.share_batches = settings.sync_bn
         self._exact = Port(communicator)
-        self._action = Action.NONE
+        self._decisions = Decisions()
+        self._row: list[float] = []  # of this rank, on the board of iteration _row_at
+        self._row_at = 0
+        self._board: Array | None = None  # the last that was read
         self.parcels: list[Parcel] = []
         self.ssp: Ssp | None = None
         self._losses: Any = None  # where they travel between devices
@@ -271,6 +275,7 @@ class Cluster(OneRank):
 
     def settle(self) -> None:
         self.stepper.settle()
+        self._read(settling=True)
         if self._norms and not self.settings.sync_bn and self._merged_at != self.solver.iter:
             self.thread.do(merge(self._norms, self._exact), "BatchNorm")
             self._merged_at = self.solver.iter
@@ -281,31 +286,52 @@ class Cluster(OneRank):
         outputs = [o.value for o in outputs_of(self.solver.net)] if self.ssp else []
         self._losses = self.way.losses(loss)
         number = float(loss) if self._losses is None else 0.0
-        self.notes.offer([number, asked, *outputs])
+        self._row, self._row_at = [number, asked, *outputs], self.solver.iter
+        self.notes.offer(self._row)
         self.verdict.begin()
 
     def joint_loss(self) -> Loss:
-        self._action = ACTIONS[int(self.notes.offered()[:, 1].max())]
+        self._read(settling=False)
         return float(np.mean(self.losses())) if self._losses is None else self._losses.mean()
+
+    def _read(self, settling: bool) -> None:
+        """Read the boards that all ranks read here."""
+        for age, board in self.notes.read(settling):
+            self._decisions.read(self._row_at - age, board)
+            self._board = board
+
+    def _to_show(self) -> Array:
+        """The last board that was read; before there was one, the row of this rank."""
+        return np.array([self._row]) if self._board is None else self._board
 
     def _known_losses(self) -> Array | None:
         """Of all ranks in this iteration, if they are here already."""
-        on_board = self._losses is None and isinstance(self.notes, Board) and self.notes.complete
-        return self.notes.offered()[:, 0] if on_board else None
+        if self._losses is None and isinstance(self.notes, Board) and self.notes.complete:
+            return self.notes.offered()[:, LOSS]
+        return None
 
     def losses(self) -> list[float]:
         if self._losses is not None:
             return self._losses.all().get().tolist()  # type: ignore[no-any-return]
-        losses: list[float] = self.notes.offered()[:, 0].tolist()
+        losses: list[float] = self._to_show()[:, LOSS].tolist()
         return losses
 
+    def take_bad_loss(self) -> BadLoss | None:
+        if self._losses is not None:
+            fine = math.isfinite(float(self.solver.last_loss))  # their mean: there already
+            return None if fine else bad_loss(self.solver.iter, self.losses())
+        return self._decisions.take_bad()
+
+    def bad_alone(self) -> bool:
+        return self.ssp is not None and not math.isfinite(self._row[LOSS])
+
     def action(self) -> Action:
-        return self._action
+        return self._decisions.take_action()
 
     def shown(self, values: list[float]) -> list[float]:
         if self.ssp is None:
             return self.mean(values)
-        means: list[float] = self.notes.offered()[:, 2:].mean(axis=0).tolist()
+        means: list[float] = self._to_show()[:, OUTPUTS].mean(axis=0).tolist()
         return means
 
     def mean(self, values: list[float]) -> list[float]:

@@ -32,6 +32,8 @@ from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Nodes
 from pycaffe_dist.parallel.parcel import Fabric
 from pycaffe_dist.parallel.plan import Entry
+from pycaffe_dist.parallel.ssp_board import StaleBoard
+from pycaffe_dist.parallel.ssp_clocks import Clocks
 from pycaffe_dist.parallel.ssp_items import Block, Item, Outbox, Product, cut
 from pycaffe_dist.parallel.ssp_post import Letter, Post
 from pycaffe_dist.parallel.streams import Port
@@ -68,7 +70,7 @@ class Ssp:
         staleness: int,
     ) -> None:
         self.solver, self.port, self.thread = solver, fabric.port, thread
-        self.staleness, self.scale = staleness, fabric.scale
+        self.staleness, self.scale, self._verdict = staleness, fabric.scale, fabric.verdict
         self.worst = 0
         self._mates = fabric.node.mates
         communicator = fabric.communicator
@@ -90,10 +92,10 @@ class Ssp:
                 self._of_param.setdefault(p, []).append(item)
         learnable = range(len(solver.net.params.learnable))
         self._fixed = [p for p in learnable if p not in self._of_param]
-        self._clocks = np.zeros((self.size, len(self.items)), np.int64)
+        self._clocks = Clocks(self.rank, self.size, len(self.items))
+        self._board = StaleBoard(self.rank, self.size, staleness)
         self._letters: deque[Letter] = deque()  # of the board, which go before all items
         self._ready: dict[Outbox, None] = {}  # in the order in which they became so
-        self._boards: dict[int, dict[int, Array]] = {}
         self._uses = [
             list(dict.fromkeys(p for p in ids if p in self._of_param))
             for ids in solver.net.params.ids
@@ -159,12 +161,11 @@ class Ssp:
 
     def _wait_for(self, p: int, clock: int) -> None:
         """Until all others' updates of a parameter, up to ``clock``, are here."""
-        columns = [item.number for item in self._of_param[p]]
+        items = [item.number for item in self._of_param[p]]
         name = self.solver.net.layer_names[self.solver.net.params.learnable[p].owner[0]]
 
         def missing() -> list[int]:
-            there = self._clocks[:, columns].min(axis=1)
-            return [r for r in self._others if there[r] < clock]
+            return self._clocks.missing(items, clock)
 
         self.thread.wait_until(lambda: not missing(), f"{name} (staleness)", missing)
         ahead = self.ahead(self._of_param[p])
@@ -174,8 +175,7 @@ class Ssp:
 
     def ahead(self, items: Sequence[Item]) -> int:
         """How many iterations of this rank the slowest of the others' clocks is behind."""
-        clocks = self._clocks[self._others][:, [item.number for item in items]]
-        return self._done - int(clocks.min()) if clocks.size else 0
+        return self._clocks.ahead([item.number for item in items], self._done)
 
     def _take_in(self, p: int) -> None:
         """What has come from others goes into the weights."""
@@ -198,7 +198,7 @@ class Ssp:
         """Iteration by iteration, as far as all others, and this rank, have got."""
         if not self._others:
             return
-        clock = min(self._done, int(self._clocks[self._others, item.number].min()))
+        clock = min(self._done, self._clocks.slowest([item.number]))
         while item.taken < clock:
             gradients = item.mean_gradient()
             iteration, rate = self._moments[item.taken]
@@ -219,15 +219,18 @@ class Ssp:
         data[at] -= g
 
     def apply_update(self) -> None:
+        """Make this rank's update of an iteration, and let it go out.
+
+        If the verdict is against it, it is nothing: the clocks advance, and no weight changes.
+        """
         solver, self._steps = self.solver, False
+        held_back = self._verdict.update is False
         solver.begin_update()
-        clipped = solver.clip_gradients()
+        clipped = 0.0 if held_back else solver.clip_gradients()
         self._moments[self._done + 1] = solver.iter, solver.rate
         self._moments.pop(self._done - self.staleness - 1, None)
-        for p in self._fixed:
-            solver.update_param(p)
-        for p in self._of_param:
-            self._update(p)
+        if not held_back:
+            self._update_all()
         self._done += 1
         with self._lock:
             for block in self._blocks:
@@ -238,6 +241,12 @@ class Ssp:
             for item in self._by_layer:
                 self._queue(item)
         solver.end_update()
+
+    def _update_all(self) -> None:
+        for p in self._fixed:
+            self.solver.update_param(p)
+        for p in self._of_param:
+            self._update(p)
 
     def _update(self, p: int) -> None:
         """The own update: into the weights at once, and to those who will send it."""
@@ -283,34 +292,22 @@ class Ssp:
 
     def offer(self, values: Sequence[float]) -> None:
         """Tell the others something of this iteration."""
-        mine = np.array(values, np.float64)
-        self._note(self.rank, self._done, mine)
         clocks = np.zeros(self.size, np.int64)
-        clocks[self.rank] = self._done
+        clocks[self.rank] = self._board.written
         with self._lock:
-            self._letters.append(Letter(BOARD, clocks, mine, self._others, "losses", "control"))
+            row = self._board.write(values)
+            self._letters.append(Letter(BOARD, clocks, row, self._others, "losses", "control"))
 
-    def offered(self) -> Array:
-        """What all ranks offered, a row each, s + 1 iterations ago; before there was that, the own.
-
-        It has left every rank by now.  All must see it, because they act on it together.
-        """
-        then = self._done - self.staleness - 1
-        if then < 0:
-            return self._boards[self._done][self.rank][None]
+    def read(self, settling: bool) -> list[tuple[int, Array]]:
+        """The boards that are due, when all their rows are here."""
+        due = self._board.due(settling)
 
         def missing() -> list[int]:
-            return [r for r in self._others if r not in self._boards.get(then, ())]
+            return self._board.missing(due)
 
         self.thread.wait_until(lambda: not missing(), "losses (staleness)", missing)
-        board = self._boards[then]
-        return np.stack([board[r] for r in range(self.size)])
-
-    def _note(self, rank: int, clock: int, values: Array) -> None:
         with self._lock:
-            self._boards.setdefault(clock, {})[rank] = values
-            for old in [c for c in self._boards if c < self._done - 2 * self.staleness - 2]:
-                del self._boards[old]
+            return self._board.take(due)
 
     # -- called by the communication thread ----------------------------------------------------
 
@@ -354,7 +351,8 @@ class Ssp:
     def _read(self, source: int, number: int, clocks: Array, content: Array) -> None:
         """Put what has come where the main thread will look."""
         if number == BOARD:
-            self._note(source, int(clocks[source]), content.view(np.float64).copy())
+            with self._lock:
+                self._board.note(source, int(clocks[source]), content.view(np.float64).copy())
             return
         item = self.items[number]
         values = item.unpack(content, self._wire(source))
@@ -363,5 +361,4 @@ class Ssp:
             complete = item.deliver(clocks, values, source in self._mates)
             self._queue(item)
         if complete:
-            column = self._clocks[:, number]
-            np.maximum(column, clocks, out=column)
+            self._clocks.advance(number, clocks)

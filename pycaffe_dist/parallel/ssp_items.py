@@ -303,7 +303,9 @@ class Product(Item):
     def made(self, clock: int, scale: float) -> None:
         """The factors of an iteration are there; its gradient was multiplied by ``scale``."""
         rows, self._rows = self._rows, np.empty_like(self._rows)
-        if scale != 1:
+        if scale == 0:  # whatever it was: NaN, perhaps
+            rows[...] = 0
+        elif scale != 1:
             rows[:, : self.factors.outputs] *= scale
         clocks = np.zeros(self._ranks, np.int64)
         clocks[self.rank] = clock

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pycaffe_dist.blob import Blob
     from pycaffe_dist.solver import Action, Solver
+
+
+@dataclass(frozen=True)
+class BadLoss:
+    """A loss that is no number: in which iteration, of which rank."""
+
+    iteration: int
+    rank: int
+    loss: float
+
+
+def bad_loss(iteration: int, losses: Sequence[float]) -> BadLoss | None:
+    """The first of the ranks' losses in an iteration that is no number."""
+    for rank, loss in enumerate(losses):
+        if not math.isfinite(loss):
+            return BadLoss(iteration, rank, loss)
+    return None
 
 
 class OneRank:
@@ -19,6 +38,7 @@ class OneRank:
 
     rank = 0
     size = 1
+    share_batches = False  # whether passes of the net have to be made by all ranks together
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
@@ -51,6 +71,14 @@ class OneRank:
     def losses(self) -> list[float]:
         """What each rank offered."""
         return [self._loss]
+
+    def take_bad_loss(self) -> BadLoss | None:
+        """A loss that is no number, of those that all ranks know now and nobody has taken yet."""
+        return bad_loss(self.solver.iter, [float(self._loss)])
+
+    def bad_alone(self) -> bool:
+        """Whether this rank's loss is no number, which the others will know only later."""
+        return False
 
     def discard_update(self) -> None:
         """The gradients of this iteration are not to go into the weights.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,10 +14,16 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.failure import rank_name
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers.one_rank import BadLoss
 
 LOG_FLT_MIN = -math.log(np.finfo(np.float32).tiny)  # 87.3365: what SoftmaxWithLoss is at most
 
 REMEDY = "Try a lower base_lr, or clip_gradients."
+LARGE = (
+    "loss = 87.3365 is -log(FLT_MIN): the net gives the right class a probability of 0. Most often "
+    "the learning rate is too high, the input is not scaled, or labels do not start from 0."
+)
+UNKNOWN = "a pass that cannot be repeated, because all ranks have a part in it (--sync-bn)"
 
 
 class TrainingError(PcdError):
@@ -30,6 +37,9 @@ class LossGuard:
     snapshot, so that training need not wait for each.  All ranks see the losses of all, so they
     stop together; the place is told by the rank whose loss it is.
 
+    Where staleness is allowed they see them later, or when they settle.  The rank whose loss is no
+    number knows at once: it holds its update back, so that nobody's weights get it.
+
     Args:
         solver: whose losses.
         on_nan: "stop", "snapshot" (write one, then stop) or "continue".
@@ -38,47 +48,62 @@ class LossGuard:
 
     def __init__(self, solver: Solver, on_nan: str, say: Callable[[str], object]) -> None:
         self.solver, self.on_nan, self.say = solver, on_nan, say
-        self._explained = False
-        solver.on_gradients_ready.append(self.look)
+        self._stops = False
+        self._said: set[str] = set()
+        self._place = ""  # where this rank has held an update back for the first time
+        solver.on_gradients_ready += [self.look, self._hold_back]
+        solver.on_settled.append(self.look)
         solver.subscribers.append(self._before_snapshot)
 
     def look(self) -> None:
-        if not self.solver.may_look(self.solver.last_loss):
+        """At what all ranks know now."""
+        solver = self.solver
+        if self._stops or not solver.may_look(solver.last_loss):
             return
-        loss = float(self.solver.last_loss)
-        if math.isfinite(loss):
-            if abs(loss - LOG_FLT_MIN) < 1e-3 and not self._explained:
-                self._explained = True
-                self.say(
-                    "loss = 87.3365 is -log(FLT_MIN): the net gives the right class a probability "
-                    "of 0. Most often the learning rate is too high, the input is not scaled, or "
-                    "labels do not start from 0."
-                )
-            return
-        if self.on_nan == "continue":
-            if not self._explained:
-                self._explained = True
-                self.say(self._what_is_wrong())
-            return
+        loss = float(solver.last_loss)
+        bad = solver.ranks.take_bad_loss()
+        if bad is not None and self.on_nan != "continue":
+            self._stop(bad)
+        elif bad is not None:
+            self._say_once("bad", lambda: self._what_is_wrong(bad))
+        elif abs(loss - LOG_FLT_MIN) < 1e-3:
+            self._say_once("large", lambda: LARGE)
+
+    def _say_once(self, key: str, text: Callable[[], str]) -> None:
+        if key not in self._said:
+            self._said.add(key)
+            self.say(text())
+
+    def _hold_back(self) -> None:
+        """An update that only this rank knows to be bad goes nowhere."""
+        if self.on_nan != "continue" and self.solver.ranks.bad_alone():
+            ranks = self.solver.ranks
+            ranks.discard_update()
+            if not self._place:
+                net = self.solver.net
+                self._place = UNKNOWN if ranks.share_batches else first_non_finite(net)
+
+    def _stop(self, bad: BadLoss) -> NoReturn:
+        self._stops = True
         self.solver.ranks.discard_update()
-        text = self._what_is_wrong()
+        text = self._what_is_wrong(bad)
         if self.on_nan == "snapshot":
             self.solver.subscribers.remove(self._before_snapshot)  # it is asked for as it is
             self.solver.snapshot()
             text += f"; the weights are in {self.solver.snapshot_stem()}"
+        self.solver.ranks.mean([0.0])  # all are here: who leaves first ends the others
         raise TrainingError(f"{text}. {REMEDY}")
 
-    def _what_is_wrong(self) -> str:
+    def _what_is_wrong(self, bad: BadLoss) -> str:
         ranks = self.solver.ranks
-        losses = [float(loss) for loss in ranks.losses()]
-        rank = next((r for r, loss in enumerate(losses) if not math.isfinite(loss)), 0)
-        told = ranks.gather((rank_name(ranks.rank), first_non_finite(self.solver.net)))
-        text = f"iteration {self.solver.iter}: the loss "
+        place = self._place or first_non_finite(self.solver.net)
+        told = ranks.gather((rank_name(ranks.rank), place))
+        text = f"iteration {bad.iteration}: the loss "
         if not told:  # rank 0 says it
-            return f"{text}of rank {rank} is {losses[rank]:g}"
-        name, place = told[rank]
+            return f"{text}of rank {bad.rank} is {bad.loss:g}"
+        name, place = told[bad.rank]
         text += f"of {name} is" if ranks.size > 1 else "is"
-        return f"{text} {losses[rank]:g}; first seen in {place}"
+        return f"{text} {bad.loss:g}; first seen in {place}"
 
     def _before_snapshot(self, event: Event) -> None:
         """What cannot be gone on from is not written: the snapshot before it stays the newest."""
