@@ -168,6 +168,10 @@ class Layer:
         """(A, B): the first parameter's gradient is AᵀB, or its transpose; for outer_product."""
         raise NotImplementedError
 
+    def gives_gradient(self, index: int) -> bool:
+        """Whether backward adds to the gradient of parameter ``index``."""
+        return self.param_propagate_down[index]
+
     def get_state(self) -> dict[str, Any]:
         """What, besides blobs, the next forward depends on: numbers, strings, lists, arrays."""
         return {}

@@ -98,6 +98,9 @@ class BatchNorm(Working):
         self.xp.subtract(gy, part, out=gx)
         gx *= inverse[:, None]
 
+    def gives_gradient(self, index: int) -> bool:
+        return False  # statistics, not even by force_backward
+
     def flops(self, bottom: Views, top: Views) -> int:
         return (2 if self.use_global_stats else 5) * top[0].count
 

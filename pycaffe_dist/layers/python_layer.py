@@ -53,6 +53,9 @@ class PythonLayer(Layer):
         with python2.hints():
             self.user_layer.backward(_blobs(top), BoolVec(propagate_down), _blobs(bottom))
 
+    def gives_gradient(self, index: int) -> bool:
+        return True  # nobody tells the object which of its parameters learn
+
     def __getattr__(self, name: str) -> Any:
         if name == "user_layer":
             raise AttributeError(name)

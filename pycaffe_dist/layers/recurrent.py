@@ -135,6 +135,9 @@ class Recurrent(Working):
         gx = bottom[0].diff.reshape(-1, self.inputs[0])
         self.xp.matmul(flat, self.params[0].data, out=gx)
 
+    def gives_gradient(self, index: int) -> bool:
+        return True
+
     def reset(self) -> None:
         """Forget the states: the next forward begins with zeros."""
         for view in self.last:

@@ -139,15 +139,17 @@ class _Planner:
         self.net, self.settings = net, settings
         if not 1 <= nodes <= ranks:
             raise NetError(f"{ranks} ranks cannot be spread over {nodes} nodes")
-        histories = create_rule(solver).histories
+        rule = create_rule(solver)
         self.stale = settings.staleness > 0
         links = _within_budget(links, settings)
         wire = WIRE_BYTES[settings.wire]
-        self.cluster = Cluster(ranks, nodes, links, wire, histories, self.stale)
+        self.cluster = Cluster(ranks, nodes, links, wire, rule.histories, self.stale)
         self.times = layer_times(net, links)
         self.clips = solver.clip_gradients >= 0
         self.passes = max(1, solver.iter_size)
-        self.units = units(net, self.passes)
+        # Clipping counts gradients of frozen parameters, and most rules remember them: as in Caffe.
+        frozen = (self.clips or rule.remembers_gradients) and not self.stale
+        self.units = units(net, self.passes, frozen)
         self.asked = asked(net, self.units, settings, self.clips)
 
     def plan(self) -> Plan:
@@ -176,6 +178,8 @@ class _Planner:
     def _options(self, unit: Unit) -> tuple[str, ...]:
         """The schemes that a policy may choose from."""
         asked = self.asked[unit]
+        if unit.frozen:
+            return ("allreduce",)
         if self.stale:
             return self._stale_options(unit, asked)
         if asked in DENSE or (asked in FACTORED and not unit.no_factors):

@@ -19,6 +19,7 @@ class Unit:
         layers: the names of all layers that use them.
         load: what is exchanged.
         no_factors: why the gradient cannot travel as factors; empty if it can.
+        frozen: the weights stay as they are, and the gradient is needed all the same.
     """
 
     params: tuple[int, ...]
@@ -26,12 +27,15 @@ class Unit:
     layers: tuple[str, ...]
     load: Load
     no_factors: str
+    frozen: bool = False
 
 
-def units(net: Net, passes: int = 1) -> list[Unit]:
+def units(net: Net, passes: int = 1, frozen: bool = False) -> list[Unit]:
     """Everything that learns, in the order in which gradients are complete.
 
     With several ``passes`` in a step, the rows of all of them are the factors of its gradient.
+    ``frozen`` asks for what has an lr_mult of 0 too, if it gets a gradient: by force_backward, in a
+    layer that gives one unasked, or through a sharer.
     """
     users: dict[int, list[int]] = {}
     for i, ids in enumerate(net.params.ids):
@@ -40,16 +44,30 @@ def units(net: Net, passes: int = 1) -> list[Unit]:
     found: list[Unit] = []
     taken: set[int] = set()
     for layer, p in backward_order(net):
-        if p in taken or net.params.learnable[p].lr_mult == 0:
+        if p in taken:
+            continue
+        names = tuple(net.layer_names[i] for i in users[p])
+        if net.params.learnable[p].lr_mult == 0:
+            if frozen and _gets_gradient(net, p, users[p]):
+                load = Load(net.params.learnable[p].blob.count)
+                found.append(Unit((p,), layer, names, load, "it is frozen", frozen=True))
             continue
         why = _no_factors(net, p, users[p])
         params = (p,) if why else _with_bias(net, layer, p, users)
         taken.update(params)
-        names = tuple(net.layer_names[i] for i in users[p])
         values = sum(net.params.learnable[q].blob.count for q in params)
         load = Load(values) if why else _factored(net, layer, values, passes)
         found.append(Unit(params, layer, names, load, why))
     return found
+
+
+def _gets_gradient(net: Net, p: int, users: list[int]) -> bool:
+    return any(
+        net.layer_need_backward[i] and net.layers[i].gives_gradient(blob)
+        for i in users
+        for blob, q in enumerate(net.params.ids[i])
+        if q == p
+    )
 
 
 def _no_factors(net: Net, p: int, users: list[int]) -> str:

@@ -42,10 +42,16 @@ def create_rule(solver: SolverParameter) -> Rule:
 
 
 class Rule:
-    """Base of the rules.  ``histories`` is how many arrays it keeps for each parameter."""
+    """Base of the rules.
+
+    Attributes:
+        histories: how many arrays it keeps for each parameter.
+        remembers_gradients: whether they change with a gradient even if the rate is 0.
+    """
 
     type = ""
     histories = 1
+    remembers_gradients = True
 
     def __init__(self, solver: SolverParameter) -> None:
         self.momentum = solver.momentum
@@ -67,6 +73,8 @@ class Rule:
 class SGD(Rule):
     """h ← μh + rate·g;  v = h"""
 
+    remembers_gradients = False
+
     def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
         (h,) = history
         h *= self.momentum
@@ -78,6 +86,8 @@ class SGD(Rule):
 @rule("Nesterov")
 class Nesterov(Rule):
     """h' = h;  h ← μh + rate·g;  v = (1 + μ)h − μh'"""
+
+    remembers_gradients = False
 
     def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
         (h,) = history

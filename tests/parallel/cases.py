@@ -90,6 +90,38 @@ layer {{ name: "relu1" type: "ReLU" bottom: "ip1" top: "ip1" }}
 layer {{ name: "ip2" type: "InnerProduct" bottom: "ip1" top: "out" param {{ lr_mult: 1 }}
   param {{ lr_mult: 2 }} inner_product_param {{ num_output: 10 {FILLERS} }} }}
 """
+# Parameters that do not learn and get a gradient all the same.
+FROZEN = "param { lr_mult: 0 }"
+NETS["forced"] = f"""
+force_backward: true
+layer {{ name: "low" type: "InnerProduct" bottom: "data" top: "low" {FROZEN} {FROZEN}
+  inner_product_param {{ num_output: 9 {FILLERS} }} }}
+layer {{ name: "norm" type: "BatchNorm" bottom: "low" top: "n"
+  batch_norm_param {{ use_global_stats: true }} }}
+layer {{ name: "ip" type: "InnerProduct" bottom: "n" top: "out"
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+"""
+NETS["frozen sharer"] = f"""
+layer {{ name: "one" type: "InnerProduct" bottom: "data" top: "a" param {{ name: "w" }}
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+layer {{ name: "two" type: "InnerProduct" bottom: "data" top: "b"
+  param {{ name: "w" lr_mult: 0 }} inner_product_param {{ num_output: 7 {FILLERS} }} }}
+layer {{ name: "sum" type: "Eltwise" bottom: "a" bottom: "b" top: "out" }}
+"""
+NETS["frozen LSTM"] = f"""
+layer {{ name: "low" type: "InnerProduct" bottom: "data" top: "low"
+  inner_product_param {{ num_output: 9 {FILLERS} }} }}
+layer {{ name: "x" type: "Reshape" bottom: "low" top: "x"
+  reshape_param {{ shape {{ dim: 1 dim: -1 dim: 9 }} }} }}
+layer {{ name: "cont" type: "DummyData" top: "cont"
+  dummy_data_param {{ shape {{ dim: 1 dim: @B }} data_filler {{ value: 1 }} }} }}
+layer {{ name: "lstm" type: "LSTM" bottom: "x" bottom: "cont" top: "y" {FROZEN} {FROZEN} {FROZEN}
+  recurrent_param {{ num_output: 6 weight_filler {{ type: "gaussian" std: 1 }} }} }}
+layer {{ name: "h" type: "Reshape" bottom: "y" top: "h"
+  reshape_param {{ shape {{ dim: -1 dim: 6 }} }} }}
+layer {{ name: "ip" type: "InnerProduct" bottom: "h" top: "out"
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+"""
 IMAGES = {"lenet": (1, 28, 28)}  # the others take 2 channels of 6 by 6
 SOLVERS = {
     "SGD": "momentum: 0.9 weight_decay: 0.01",
@@ -173,6 +205,7 @@ def build(
     policy = "" if "lr_policy" in case.extra else 'lr_policy: "fixed"'
     image = " ".join(f"dim: {d}" for d in image_of(case.net))
     net = INPUT.format(batch=BATCH * len(ranks), image=image) + NETS[case.net] + LOSS
+    net = net.replace("@B", str(BATCH * len(ranks)))
     text = (
         f'type: "{case.solver}" base_lr: {rate} {policy} {SOLVERS[case.solver]} {case.extra} '
         f'snapshot_after_train: false snapshot_prefix: "{prefix}" net_param {{ {net} }}'
