@@ -179,6 +179,13 @@ class Layer:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on from what ``get_state`` gave."""
 
+    def deal_state(self, states: Sequence[dict[str, Any]], rank: int, ranks: int) -> dict[str, Any]:
+        """What to go on from as ``rank`` of ``ranks``, if another number of them gave ``states``.
+
+        A rank that is new goes on as rank 0 did, unless the layer knows better.
+        """
+        return states[rank if rank < len(states) else 0]
+
     # -- what the net calls ------------------------------------------------------------------
 
     def set_up(self, bottom: Views, top: Views) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pycaffe_dist import python2, python_base
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.errors import NetError
@@ -52,6 +54,13 @@ class PythonLayer(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         with python2.hints():
             self.user_layer.backward(_blobs(top), BoolVec(propagate_down), _blobs(bottom))
+
+    def get_state(self) -> dict[str, Any]:
+        state = self.user_layer.get_state()
+        return {k: v.item() if isinstance(v, np.generic) else v for k, v in state.items()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.user_layer.set_state(state)
 
     def gives_gradient(self, index: int) -> bool:
         return True  # nobody tells the object which of its parameters learn

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.layer import Context
 from pycaffe_dist.layers.work import Working
@@ -142,6 +145,37 @@ class Recurrent(Working):
         """Forget the states: the next forward begins with zeros."""
         for view in self.last:
             view.data[...] = 0
+
+    def get_state(self) -> dict[str, Any]:
+        """The states in which the last forward ended, unless they come from bottoms."""
+        if self.exposed or self.context.dry:
+            return {}
+        return {f"state{i}": view.blob.data[0].copy() for i, view in enumerate(self.last)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Streams that are not in ``state`` begin with zeros."""
+        for i, view in enumerate(self.last):
+            stored, target = state.get(f"state{i}"), view.blob.data[0]
+            if stored is None:  # of a snapshot that does not have it
+                continue
+            self.check(
+                stored.shape[1:] == target.shape[1:],
+                f"the snapshot's state has {stored.shape[1:]} values for each stream, "
+                f"{target.shape[1:]} are needed",
+            )
+            known = min(len(stored), len(target))
+            target[:known], target[known:] = stored[:known], 0
+            if i == 0 and known < len(target):
+                text = "%s: the snapshot has the states of %d streams; %d others begin with zeros"
+                log.warning("recurrent_layer.cpp", text, self.name, known, len(target) - known)
+
+    def deal_state(self, states: Sequence[dict[str, Any]], rank: int, ranks: int) -> dict[str, Any]:
+        """Stream k of all is stream k div P of rank k mod P, as data layers deal their records."""
+        joint = {
+            key: np.stack([state[key] for state in states], 1).reshape(-1, self.size)
+            for key in states[0]
+        }
+        return {key: values[rank::ranks] for key, values in joint.items()}
 
     def flops(self, bottom: Views, top: Views) -> int:
         products = self.length * (self.inputs[0] + self.size) + sum(self.inputs[1:])

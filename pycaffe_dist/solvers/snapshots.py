@@ -215,25 +215,37 @@ def _stem(state_path: str) -> str:
 def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
     """Go on as the rank of this number did; a new one as rank 0, with random numbers of its own."""
     solver.notes = facts.get("notes", {})
-    rank = solver.ranks.rank if solver.ranks.rank < facts.get("ranks", 1) else None
-    mark = f"{rank}:" if rank else ""
-    if rank is not None:
+    rank, ranks = solver.ranks.rank, facts.get("ranks", 1)
+    if rank < ranks:
+        mark = f"{rank}:" if rank else ""
         name, position, has_gauss, gauss = facts[f"{mark}rng"]
         generator().set_state((name, arrays[f"{mark}rng"], position, has_gauss, gauss))
         solver.net.context.engine.give_choices(facts.get(f"{mark}choices", {}))
     nets = [solver.net, *solver.test_nets]
-    states: dict[tuple[int, int], dict[str, Any]] = {}
-    for full in [*facts["layers"], *(a for a in arrays if a.count("/") >= 2)]:
-        owner, _, name = full.rpartition(":")
-        if owner != mark[:-1]:
-            continue
-        n, i, key = name.split("/", 2)
-        value = arrays[full] if full in arrays else facts["layers"][full]
-        states.setdefault((int(n), int(i)), {})[key] = value
-    for (n, i), state in states.items():
+    for (n, i), states in _layer_states(arrays, facts).items():
         if n >= len(nets) or i >= len(nets[n].layers):
             raise FileError(f"{path}: was written by another net; remove it to go on without it")
-        nets[n].layers[i].set_state(state)
+        layer = nets[n].layers[i]
+        if n > 0:  # test nets read everything on every rank
+            layer.set_state(states[rank if rank < ranks else 0])
+        elif ranks == solver.ranks.size:
+            layer.set_state(states[rank])
+        else:
+            layer.set_state(layer.deal_state(states, rank, solver.ranks.size))
+
+
+def _layer_states(
+    arrays: dict[str, Any], facts: dict[str, Any]
+) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """What the layers of all ranks gave, by net and layer and then by rank."""
+    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    stored = {**facts["layers"], **{k: v for k, v in arrays.items() if k.count("/") >= 2}}
+    for full, value in stored.items():
+        owner, _, name = full.rpartition(":")
+        n, i, key = name.split("/", 2)
+        states = found.setdefault((int(n), int(i)), [{} for _ in range(facts.get("ranks", 1))])
+        states[int(owner or 0)][key] = value
+    return found
 
 
 def _load_sidecar(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

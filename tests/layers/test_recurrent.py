@@ -93,3 +93,39 @@ def test_a_dry_net_holds_no_values(kind):
     values = [b.data_value for b in [*net.blobs, *net.layers[1].blobs]]
     values += [view.blob.data_value for view in net.layers[1].last]
     assert not any(value.current for value in values)
+
+
+@types
+def test_a_state_goes_on_in_another_layer_and_on_other_ranks(kind):
+    streams = np.random.default_rng(0).standard_normal((3, 4, 4))
+    whole = LayerRun(LayerCase(layer(kind), [streams, np.ones((3, 4))]))
+    whole.forward()
+    halves = [whole.layer.deal_state([whole.layer.get_state()], rank, 2) for rank in range(2)]
+    for name, values in whole.layer.get_state().items():
+        for rank, half in enumerate(halves):
+            np.testing.assert_array_equal(half[name], values[rank::2])
+    again = LayerRun(LayerCase(layer(kind), [streams, np.ones((3, 4))]))
+    again.layer.set_state(whole.layer.deal_state(halves, 0, 1))
+    whole.forward()
+    again.forward()
+    np.testing.assert_array_equal(again.top[0].blob.data, whole.top[0].blob.data)
+
+
+@types
+def test_streams_that_a_snapshot_does_not_have_begin_with_zeros(kind, caplog):
+    run = LayerRun(LayerCase(layer(kind), [X, CONT]))
+    stored = {name: values[:1] + 1 for name, values in run.layer.get_state().items()}
+    run.layer.set_state(stored)
+    assert "the states of 1 streams; 1 others begin with zeros" in caplog.text
+    for name, values in run.layer.get_state().items():
+        np.testing.assert_array_equal(values, [stored[name][0], [0, 0]])
+    with pytest.raises(NetError, match=r"has \(3,\) values for each stream, \(2,\) are needed"):
+        run.layer.set_state({"state0": np.zeros((2, 3))})
+
+
+@types
+def test_states_that_come_from_bottoms_are_not_kept(kind):
+    exposed = layer(kind, "num_output: 2 expose_hidden: true")
+    shapes = [(1, 2, 2)] * STATES[kind]
+    run = LayerRun(LayerCase(exposed, [X, CONT, *shapes], tops=1 + STATES[kind]))
+    assert run.layer.get_state() == {}

@@ -1,17 +1,103 @@
 """Corners in which several ranks must do what one rank with the joint batch does."""
 
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import h5py
 import numpy as np
 import pytest
-from cases import Case, build, distance, identical, plan_for, weights
+from cases import LINKS, Case, build, distance, identical, plan_for, weights
 
+from pycaffe_dist.engines.base import NUMPY
+from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import distribute
 from pycaffe_dist.parallel.communicator import Communicator
+from pycaffe_dist.parallel.plan import make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
 
 CLOSE = 1e-5
 STEPS = 5
+JOINT = 12  # records of all ranks in a pass
 Arrays = list[np.ndarray]
+
+
+@dataclass
+class Run:
+    """Training on dealt records, in double precision; ``@B`` in the net is a rank's batch."""
+
+    folder: Path
+    layers: str
+    settings: str = ""
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
+    labels: tuple[int, int] = (0, 3)
+
+    def __post_init__(self) -> None:
+        rng = np.random.default_rng(5)
+        with h5py.File(self.folder / "records.h5", "w") as file:
+            file["data"] = rng.standard_normal((50, 4)).astype(np.float32)
+            file["label"] = rng.integers(*self.labels, 50).astype(np.float32)
+        (self.folder / "list.txt").write_text(str(self.folder / "records.h5"))
+
+    def solver(self, rank: int, ranks: int) -> Solver:
+        data = (
+            'layer { name: "data" type: "HDF5Data" top: "data" top: "label" hdf5_data_param { '
+            f'source: "{self.folder / "list.txt"}" batch_size: @B }} }}'
+        )
+        text = (
+            f'base_lr: 0.1 lr_policy: "fixed" random_seed: 1 snapshot_after_train: false '
+            f'snapshot_prefix: "{self.folder}/run" {self.settings} net_param {{ {data} '
+            f"{self.layers} }}"
+        )
+        param = parse_text(text.replace("@B", str(JOINT // ranks)), SolverParameter()).message
+        solver = Solver(param, Context(np.float64, NUMPY, rank=rank, ranks=ranks))
+        rng = np.random.default_rng(9)
+        for learnable in solver.net.params.learnable:
+            learnable.blob.data[...] = 0.5 * rng.standard_normal(learnable.blob.shape)
+        return solver
+
+    def train(
+        self, steps: int, communicator: Communicator | None = None, state: str = ""
+    ) -> Solver:
+        """Up to iteration ``steps``, on one rank if there is no communicator."""
+        rank, ranks = (communicator.rank, communicator.size) if communicator else (0, 1)
+        solver = self.solver(rank, ranks)
+        if communicator is None:
+            if state:
+                solver.restore(state)
+            solver.step(steps - solver.iter)
+            return solver
+        nodes = communicator.nodes.count
+        plan = make_plan(solver.net, self.cluster, ranks, nodes, LINKS, solver.param)
+        with distribute(solver, self.cluster, communicator, plan):
+            if state:
+                solver.restore(state)
+            solver.step(steps - solver.iter)
+        return solver
+
+
+def ip(name: str, bottom: str, top: str, outputs: int) -> str:
+    return (
+        f'layer {{ name: "{name}" type: "InnerProduct" bottom: "{bottom}" top: "{top}" '
+        f"inner_product_param {{ num_output: {outputs} }} }}"
+    )
+
+
+LOSS = 'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "out" bottom: "label" top: "loss" }'
+GOES_ON = f"""
+layer {{ name: "x" type: "Reshape" bottom: "data" top: "x"
+  reshape_param {{ shape {{ dim: 1 dim: -1 dim: 4 }} }} }}
+layer {{ name: "cont" type: "DummyData" top: "cont"
+  dummy_data_param {{ shape {{ dim: 1 dim: @B }} data_filler {{ value: 1 }} }} }}
+layer {{ name: "memory" type: "@KIND" bottom: "x" bottom: "cont" top: "y"
+  recurrent_param {{ num_output: 5 weight_filler {{ type: "gaussian" std: 1 }} }} }}
+layer {{ name: "h" type: "Reshape" bottom: "y" top: "h"
+  reshape_param {{ shape {{ dim: -1 dim: 5 }} }} }}
+{ip("ip", "h", "out", 3)} {LOSS}
+"""
 
 
 # -- frozen parameters that get a gradient ---------------------------------------------------------
@@ -47,3 +133,19 @@ def test_gradients_of_frozen_parameters_count_as_on_one_rank(
     mine, history = everybody[0]
     assert distance(mine, weights(joint)) < CLOSE
     assert distance(history, [h.data for h in joint.history]) < CLOSE
+
+
+# -- layers that remember --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "RNN"])
+@pytest.mark.parametrize("resumed", [1, 2, 3])
+def test_recurrent_layers_go_on_from_a_snapshot(kind: str, resumed: int, tmp_path: Path) -> None:
+    """With another number of ranks, every stream finds its own state again."""
+    run = Run(tmp_path, GOES_ON.replace("@KIND", kind), "snapshot: 3")
+    whole = run.train(6)
+    halves = run_ranks(2, lambda c: run.train(6, c))
+    assert distance(weights(halves[0]), weights(whole)) < 1e-9
+    state = f"{tmp_path}/run_iter_3.solverstate"
+    again = run_ranks(resumed, lambda c: run.train(6, c if resumed > 1 else None, state))
+    assert distance(weights(again[0]), weights(whole)) < 1e-5  # a snapshot's weights are float32

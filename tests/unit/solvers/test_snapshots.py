@@ -66,6 +66,43 @@ def test_going_on_is_exact(make, form, kind):
     np.testing.assert_array_equal(weights(resumed), weights(whole))
 
 
+COUNTING = """
+import numpy as np
+import pycaffe_dist as caffe
+
+class Counting(caffe.Layer):
+    def setup(self, bottom, top):
+        self.passes = 0
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].data.shape)
+    def forward(self, bottom, top):
+        self.passes += 1
+        top[0].data[...] = bottom[0].data / self.passes
+    def backward(self, top, propagate_down, bottom):
+        bottom[0].diff[...] = top[0].diff / self.passes
+    def get_state(self):
+        return {"passes": np.int64(self.passes)}
+    def set_state(self, state):
+        self.passes = state["passes"]
+"""
+
+
+def test_a_python_layer_goes_on_from_what_it_gave(make, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "counting_of_snapshots.py").write_text(COUNTING)
+    python = 'python_param { module: "counting_of_snapshots" layer: "Counting" }'
+    counting = f'layer {{ name: "count" type: "Python" bottom: "ip" top: "out" {python} }}'
+    net = NET.replace('layer { name: "drop" type: "Dropout" bottom: "ip" top: "ip" }', counting)
+    net = net.replace('bottom: "ip" bottom: "t"', 'bottom: "out" bottom: "t"')
+    (tmp_path / "net.prototxt").write_text(net)
+    whole = make("snapshot: 3")
+    whole.step(6)
+    resumed = make()
+    resumed.restore("run_iter_3.solverstate")
+    resumed.step(3)
+    np.testing.assert_array_equal(weights(resumed), weights(whole))
+
+
 def test_files_are_what_caffe_writes(make):
     solver = make()
     solver.step(3)
