@@ -130,6 +130,7 @@ class Layer:
     equal_counts = False  # as many tops as bottoms
     auto_tops = False  # unnamed tops are made for what is missing
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
+    remembers = False  # a forward depends on those before it, by more than what `update` changes
     outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:

@@ -265,10 +265,13 @@ class Net:
         return loss
 
     def feed(self) -> None:
-        """Run only the layers that bring data in: the batch is passed over."""
-        for layer, bottom, top in zip(self.layers, self.bottoms, self.tops, strict=True):
-            if not bottom:
-                layer.run_forward(bottom, top)
+        """Pass over a batch: run what brings data in, and all up to the last that remembers."""
+        behind = max((i + 1 for i, layer in enumerate(self.layers) if layer.remembers), default=0)
+        if behind:
+            self.forward(end=behind - 1)
+        for i in range(behind, len(self.layers)):
+            if not self.bottoms[i]:
+                self.layers[i].run_forward(self.bottoms[i], self.tops[i])
 
     def backward(self, start: int | None = None, end: int = 0) -> None:
         """Run the layers' backward from ``start`` down to ``end``, both included."""

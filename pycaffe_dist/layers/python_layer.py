@@ -26,6 +26,7 @@ class PythonLayer(Layer):
 
     bottoms = (0, None)
     tops = (0, None)
+    remembers = True  # it may
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)

@@ -31,6 +31,7 @@ class Recurrent(Working):
     states = 1
     gates = 1  # G, the blocks of D sums that a step needs
     label_bottoms = (1,)
+    remembers = True
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)

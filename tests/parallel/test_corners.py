@@ -1,5 +1,6 @@
 """Corners in which several ranks must do what one rank with the joint batch does."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from cases import LINKS, Case, build, distance, identical, plan_for, weights
 
+from pycaffe_dist import events
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import distribute
@@ -43,40 +45,49 @@ class Run:
         (self.folder / "list.txt").write_text(str(self.folder / "records.h5"))
 
     def solver(self, rank: int, ranks: int) -> Solver:
-        data = (
-            'layer { name: "data" type: "HDF5Data" top: "data" top: "label" hdf5_data_param { '
-            f'source: "{self.folder / "list.txt"}" batch_size: @B }} }}'
-        )
         text = (
-            f'base_lr: 0.1 lr_policy: "fixed" random_seed: 1 snapshot_after_train: false '
-            f'snapshot_prefix: "{self.folder}/run" {self.settings} net_param {{ {data} '
-            f"{self.layers} }}"
+            'base_lr: 0.1 lr_policy: "fixed" random_seed: 1 snapshot_after_train: false '
+            f'snapshot_prefix: "{self.folder}/run" {self.settings} '
+            f"train_net_param {{ {self._net(JOINT // ranks)} }}"
         )
-        param = parse_text(text.replace("@B", str(JOINT // ranks)), SolverParameter()).message
+        if "test_iter" in self.settings:
+            text += f"test_net_param {{ {self._net(4)} }}"
+        param = parse_text(text, SolverParameter()).message
         solver = Solver(param, Context(np.float64, NUMPY, rank=rank, ranks=ranks))
         rng = np.random.default_rng(9)
         for learnable in solver.net.params.learnable:
             learnable.blob.data[...] = 0.5 * rng.standard_normal(learnable.blob.shape)
         return solver
 
+    def _net(self, batch: int) -> str:
+        data = (
+            'layer { name: "data" type: "HDF5Data" top: "data" top: "label" hdf5_data_param { '
+            f'source: "{self.folder / "list.txt"}" batch_size: @B }} }}'
+        )
+        return f"{data} {self.layers}".replace("@B", str(batch))
+
     def train(
         self, steps: int, communicator: Communicator | None = None, state: str = ""
-    ) -> Solver:
-        """Up to iteration ``steps``, on one rank if there is no communicator."""
+    ) -> tuple[Solver, list[events.Event]]:
+        """Up to iteration ``steps``, on one rank if there is no communicator; what was told."""
         rank, ranks = (communicator.rank, communicator.size) if communicator else (0, 1)
         solver = self.solver(rank, ranks)
-        if communicator is None:
+        told: list[events.Event] = []
+        solver.subscribers.append(told.append)
+        with ExitStack() as stack:
+            if communicator:
+                nodes = communicator.nodes.count
+                plan = make_plan(solver.net, self.cluster, ranks, nodes, LINKS, solver.param)
+                stack.enter_context(distribute(solver, self.cluster, communicator, plan))
             if state:
                 solver.restore(state)
             solver.step(steps - solver.iter)
-            return solver
-        nodes = communicator.nodes.count
-        plan = make_plan(solver.net, self.cluster, ranks, nodes, LINKS, solver.param)
-        with distribute(solver, self.cluster, communicator, plan):
-            if state:
-                solver.restore(state)
-            solver.step(steps - solver.iter)
-        return solver
+        return solver, told
+
+    def weights(
+        self, steps: int, communicator: Communicator | None = None, state: str = ""
+    ) -> Arrays:
+        return weights(self.train(steps, communicator, state)[0])
 
 
 def ip(name: str, bottom: str, top: str, outputs: int) -> str:
@@ -143,9 +154,25 @@ def test_gradients_of_frozen_parameters_count_as_on_one_rank(
 def test_recurrent_layers_go_on_from_a_snapshot(kind: str, resumed: int, tmp_path: Path) -> None:
     """With another number of ranks, every stream finds its own state again."""
     run = Run(tmp_path, GOES_ON.replace("@KIND", kind), "snapshot: 3")
-    whole = run.train(6)
-    halves = run_ranks(2, lambda c: run.train(6, c))
-    assert distance(weights(halves[0]), weights(whole)) < 1e-9
+    whole = run.weights(6)
+    halves = run_ranks(2, lambda c: run.weights(6, c))
+    assert distance(halves[0], whole) < 1e-9
     state = f"{tmp_path}/run_iter_3.solverstate"
-    again = run_ranks(resumed, lambda c: run.train(6, c if resumed > 1 else None, state))
-    assert distance(weights(again[0]), weights(whole)) < 1e-5  # a snapshot's weights are float32
+    again = run_ranks(resumed, lambda c: run.weights(6, c if resumed > 1 else None, state))
+    assert distance(again[0], whole) < 1e-5  # a snapshot's weights are float32
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "RNN"])
+def test_a_test_net_that_remembers_scores_as_on_one_rank(kind: str, tmp_path: Path) -> None:
+    """Every rank runs the others' batches too, as far as the layer that remembers."""
+    settings = "test_iter: 5 test_interval: 2"
+    run = Run(tmp_path, GOES_ON.replace("@KIND", kind), settings)
+
+    def scores(communicator: Communicator | None = None) -> list[float]:
+        tests = (e for e in run.train(5, communicator)[1] if isinstance(e, events.Tested))
+        return [output.value for test in tests for output in test.outputs]
+
+    expected = scores()
+    assert len(expected) == 3
+    for seen in run_ranks(3, scores):
+        np.testing.assert_allclose(seen, expected, rtol=1e-9)
