@@ -105,10 +105,11 @@ class DeviceParcel(Parcel):
     def take_history(self) -> None:
         super().take_history()
         self.history = [self.engine.xp.asarray(part) for part in self.history]
+        self.made = [self.engine.xp.asarray(part) for part in self.made]
 
-    def plain_history(self) -> list[Array]:
+    def plain(self, kept: Sequence[Any]) -> list[Array]:
         self.engine.enter()
-        return [part.get() for part in self.history]
+        return [part.get() for part in kept]
 
     def claim_weights(self) -> None:
         self.weights = [param.blob.data_value.write(self.home) for param in self.learnable]

@@ -16,7 +16,7 @@ import numpy as np
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import Array
+from pycaffe_dist.memory import HOST, Array, Value
 from pycaffe_dist.parallel.comm_thread import CommThread, Job
 from pycaffe_dist.parallel.communicator import Communicator, Steps
 from pycaffe_dist.parallel.node import Node
@@ -65,6 +65,7 @@ class Parcel:
         updates: whether the exchange itself brings new weights; else it brings gradients.
         job: the exchange, from its start until it is finished.
         history: what this rank keeps of the solver's history, flat arrays by kind.
+        made: the last update of the same values, if snapshots are to have it (snapshot_diff).
         engine: where updates of the exchange's own are computed.
     """
 
@@ -86,6 +87,7 @@ class Parcel:
         self.count = sum(self.counts)
         self.job: Job[None] | None = None
         self.history: list[Any] = []
+        self.made: list[Any] = []
         net = solver.net
         owners = dict.fromkeys(net.layer_names[param.owner[0]] for param in self.learnable)
         self.name = "+".join(owners)
@@ -128,20 +130,25 @@ class Parcel:
             _cut(blobs, self.counts, begin, end) if end > begin else np.empty(0, self.dtype)
             for blobs in self._history_blobs()
         ]
+        if self.solver.param.snapshot_diff:
+            self.made = [np.zeros(end - begin, self.dtype)]
         self._release()
 
-    def plain_history(self) -> list[Array]:
-        """What this rank keeps of the history, in plain memory."""
-        return self.history
+    def plain(self, kept: Sequence[Any]) -> list[Array]:
+        """What this rank keeps, in plain memory."""
+        return list(kept)
 
     def gather_history(self) -> Steps[None]:
-        """Rank 0's history becomes whole again, for a snapshot."""
-        return self._gather_history(self.plain_history())
+        """Rank 0's history, and what snapshot_diff asks for, become whole, for a snapshot."""
+        values = [[blob.data_value for blob in blobs] for blobs in self._history_blobs()]
+        if self.made:
+            values.append([param.blob.diff_value for param in self.learnable])
+        return self._gather_kept(self.plain([*self.history, *self.made]), values)
 
-    def _gather_history(self, history: Sequence[Array]) -> Steps[None]:
+    def _gather_kept(self, kept: Sequence[Array], values: Sequence[Sequence[Value]]) -> Steps[None]:
         communicator = self.fabric.communicator
         port = Port(communicator)
-        for mine, blobs in zip(history, self._history_blobs(), strict=True):
+        for mine, targets in zip(kept, values, strict=True):
             if communicator.rank:
                 send = Sending(port, mine, 0, self.tag)
                 while not send.finished:
@@ -158,9 +165,9 @@ class Parcel:
                 while not receive.finished:
                     yield receive.take() is not None
             at = 0
-            for blob in blobs:
-                blob.data.reshape(-1)[:] = whole[at : at + blob.count]
-                at += blob.count
+            for value in targets:
+                value.replace(HOST)[: value.count] = whole[at : at + value.count]
+                at += value.count
 
     def drop_history(self) -> None:
         """Let go of what ``gather_history`` has brought."""
@@ -206,6 +213,8 @@ class Parcel:
                     update.apply_to(
                         param, w, g, past, solver.rule, solver.param, solver.rate, self.engine
                     )
+                for made in self.made:
+                    made[lo - held : hi - held] = g
                 result[lo - begin : hi - begin] = w if exact else g
             at += data.size
 

@@ -18,6 +18,7 @@ from pycaffe_dist.parallel.plan import make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.proto.weights import read_weights
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
 
@@ -176,3 +177,28 @@ def test_a_test_net_that_remembers_scores_as_on_one_rank(kind: str, tmp_path: Pa
     assert len(expected) == 3
     for seen in run_ranks(3, scores):
         np.testing.assert_allclose(seen, expected, rtol=1e-9)
+
+
+# -- what snapshots and tests see ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hosts", [["a", "b"], ["a", "a", "b"]], ids=str)
+@pytest.mark.parametrize("comm", ["allreduce", "sharded", "sfb", "sf-push"])
+def test_a_snapshot_with_diffs_has_the_update_whatever_the_scheme(
+    comm: str, hosts: list[str], tmp_path: Path
+) -> None:
+    layers = ip("low", "data", "h", 5) + ip("ip", "h", "out", 3) + LOSS
+    settings = ClusterSettings(comm=comm)
+    run = Run(
+        tmp_path, layers, 'type: "Adam" momentum: 0.9 snapshot: 3 snapshot_diff: true', settings
+    )
+
+    def diffs() -> Arrays:
+        stored = read_weights(str(tmp_path / "run_iter_3.caffemodel"))
+        return [np.array(blob.diff) for layer in stored.layers for blob in layer.blobs]
+
+    run.train(3)
+    expected = diffs()
+    run_ranks(hosts, lambda c: run.weights(5, c))
+    assert [diff.size for diff in expected] == [20, 5, 15, 3]
+    assert distance(diffs(), expected) < CLOSE
