@@ -27,15 +27,36 @@ def batch_norms(net: Net) -> list[BatchNorm]:
     return [layer for layer in found if not layer.use_global_stats]
 
 
-def merge(layers: list[BatchNorm], port: Port) -> Steps[None]:
-    """Running statistics become their means over ranks."""
-    stored = [blob.data.reshape(-1) for layer in layers for blob in layer.blobs]
-    whole = np.concatenate(stored)
-    yield from mean(port, whole, STATISTICS)
-    at = 0
-    for part in stored:
-        part[...] = whole[at : at + part.size]
-        at += part.size
+class Merging:
+    """Running statistics of a net, which become their means over ranks when somebody looks.
+
+    That is once after forward passes, whoever ran them: the mean of equal numbers may be rounded to
+    another one.
+    """
+
+    def __init__(self, net: Net) -> None:
+        self._net, self._layers = net, batch_norms(net)
+        self._moved = 0.0  # 1 after a forward pass of this rank
+        if self._layers:
+            net.before_forward.append(self._note)
+
+    def _note(self, layer: int) -> None:
+        self._moved = 1.0
+
+    def steps(self, port: Port) -> Steps[None]:
+        """All ranks do this together, even if only one of them has run a pass."""
+        stored = [blob.data.reshape(-1) for layer in self._layers for blob in layer.blobs]
+        whole = np.concatenate([*stored, [self._moved]])
+        yield from mean(port, whole, STATISTICS)
+        at = 0
+        for part in stored if whole[-1] else []:
+            part[...] = whole[at : at + part.size]
+            at += part.size
+        self._moved = 0.0
+
+    def close(self) -> None:
+        if self._layers:
+            self._net.before_forward.remove(self._note)
 
 
 def synchronise(

@@ -18,7 +18,7 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, facts
-from pycaffe_dist.parallel.batch_norm import batch_norms, merge, separate, synchronise
+from pycaffe_dist.parallel.batch_norm import Merging, batch_norms, separate, synchronise
 from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.collectives import (
     broadcast,
@@ -201,7 +201,7 @@ class Cluster(OneRank):
             self.stepper = Dwbp(solver, self.parcels, self.thread, self.verdict, settings.overlap)
             self.notes = Board(self.thread)
         self._norms = batch_norms(solver.net) if self.size > 1 else []
-        self._merged_at = solver.iter
+        self._merging = Merging(solver.net) if self._norms and not settings.sync_bn else None
         if settings.sync_bn:
             synchronise(self._norms, self.thread, self.way.mean_over_ranks)
         solver.ranks = self
@@ -248,6 +248,8 @@ class Cluster(OneRank):
         """Finish together with the others, and leave the solver as it would be on its own."""
         self.settle()
         self.stepper.close()
+        if self._merging:
+            self._merging.close()
         if self.settings.sync_bn:
             separate(self._norms)
         self._gather_histories()
@@ -276,9 +278,8 @@ class Cluster(OneRank):
     def settle(self) -> None:
         self.stepper.settle()
         self._read(settling=True)
-        if self._norms and not self.settings.sync_bn and self._merged_at != self.solver.iter:
-            self.thread.do(merge(self._norms, self._exact), "BatchNorm")
-            self._merged_at = self.solver.iter
+        if self._merging:
+            self.thread.do(self._merging.steps(self._exact), "BatchNorm")
 
     def offer(self, loss: Loss) -> None:
         """Losses, and what ranks are asked to do, travel while backward computes."""

@@ -202,3 +202,56 @@ def test_a_snapshot_with_diffs_has_the_update_whatever_the_scheme(
     run_ranks(hosts, lambda c: run.weights(5, c))
     assert [diff.size for diff in expected] == [20, 5, 15, 3]
     assert distance(diffs(), expected) < CLOSE
+
+
+NORM = (
+    'layer { name: "norm" type: "BatchNorm" bottom: "data" top: "n" }'
+    f"{ip('ip', 'n', 'out', 3)} {LOSS}"
+)
+
+
+@pytest.mark.parametrize("display", [0, 1])
+def test_the_last_test_of_a_run_has_the_merged_statistics_of_batch_norm(
+    display: int, tmp_path: Path
+) -> None:
+    """Though a loss that is displayed at the end takes a forward pass after the last update."""
+    settings = f"display: {display} max_iter: 4 test_iter: 2 test_interval: 2"
+    run = Run(tmp_path, NORM, settings)
+
+    def work(communicator: Communicator) -> Arrays:
+        solver = run.solver(communicator.rank, communicator.size)
+        seen: Arrays = []
+
+        def note(event: events.Event) -> None:
+            if isinstance(event, events.Tested):
+                seen.append(solver.net.layers[1].blobs[0].data.copy())
+
+        solver.subscribers.append(note)
+        with distribute(solver, run.cluster, communicator):
+            solver.solve()
+        return seen
+
+    ranks = run_ranks(3, work)
+    assert [len(seen) for seen in ranks] == [3, 3, 3]
+    assert identical(ranks)
+
+
+def test_statistics_are_merged_after_a_forward_pass_of_a_script(tmp_path: Path) -> None:
+    run = Run(tmp_path, NORM)
+
+    def work(communicator: Communicator) -> Arrays:
+        solver = run.solver(communicator.rank, communicator.size)
+        seen: Arrays = []
+        with distribute(solver, run.cluster, communicator):
+            solver.step(2)
+            if communicator.rank == 1:
+                solver.net.forward()
+            solver.ranks.settle()
+            seen.append(solver.net.layers[1].blobs[0].data.copy())
+            solver.ranks.settle()
+            seen.append(solver.net.layers[1].blobs[0].data.copy())
+        return seen
+
+    ranks = run_ranks(3, work)
+    assert identical(ranks)
+    assert identical([[seen] for seen in ranks[0]])
