@@ -131,6 +131,7 @@ class Layer:
     auto_tops = False  # unnamed tops are made for what is missing
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
     remembers = False  # a forward depends on those before it, by more than what `update` changes
+    changes_batch = False  # how many items its tops have is another number in every pass
     outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:

@@ -21,6 +21,7 @@ class Unbuilt(Layer):
     """Stands for a layer that was not built; ``note`` is what a table shows for its shapes."""
 
     bottoms = tops = (0, None)
+    changes_batch = True  # for all that is known
 
     def __init__(self, param: LayerParameter, context: Context, note: str) -> None:
         super().__init__(param, context)

@@ -18,6 +18,7 @@ class Filter(Layer):
 
     bottoms = (2, None)
     tops = (1, None)
+    changes_batch = True
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.check(

@@ -26,7 +26,7 @@ class PythonLayer(Layer):
 
     bottoms = (0, None)
     tops = (0, None)
-    remembers = True  # it may
+    remembers = changes_batch = True  # it may
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)

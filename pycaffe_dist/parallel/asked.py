@@ -26,7 +26,8 @@ def asked(
 ) -> dict[Unit, str]:
     """The word for each unit: of --comm-layer, else of --comm.
 
-    A scheme for factors is asked of a whole net for those layers that have some.
+    A scheme for factors is asked of a whole net for those layers that have some, as many in every
+    pass.
 
     Raises:
         NetError: a layer cannot use its scheme, or there is no such layer.
@@ -41,7 +42,8 @@ def asked(
                 f"--comm-layer: {' and '.join(sorted(words))} are asked for parameters "
                 f"that {' and '.join(unit.layers)} share; give one"
             )
-        found[unit] = words.pop() if words else settings.comm
+        unfit = settings.comm in FACTORED and unit.varies
+        found[unit] = words.pop() if words else "auto" if unfit else settings.comm
     return found
 
 

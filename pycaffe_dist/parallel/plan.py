@@ -186,7 +186,8 @@ class _Planner:
             return (asked,)
         if self.cluster.ranks == 1 or asked in FACTORED:
             return ("allreduce",)
-        options = list(DENSE if unit.no_factors or asked == "dense" else SCHEMES)
+        dense = unit.no_factors or unit.varies or asked == "dense"
+        options = list(DENSE if dense else SCHEMES)
         if not _pays_alone(unit):
             options.remove("sharded")
         return tuple(o for o in options if not (self.clips and o in UPDATING))
@@ -195,7 +196,9 @@ class _Planner:
         dense, factored = STALE
         if unit.no_factors or self.cluster.ranks == 1 or asked in (*DENSE, "dense"):
             return (dense,)
-        return (factored,) if asked in FACTORED else STALE
+        if asked in FACTORED:
+            return (factored,)
+        return (dense,) if unit.varies else STALE
 
     def _paper(self) -> list[str]:
         """Poseidon's rule: SFB where 2K(P-1)(M+N) <= 2MN(P+P-2)/P, as every rank also serves."""
@@ -314,10 +317,10 @@ class _Planner:
         if self.asked[unit] == scheme or (scheme in FACTORED and len(options) == 1):
             return "asked for"
         if len(options) == 1:
-            return unit.no_factors or "asked for dense"
+            return unit.no_factors or unit.varies or "asked for dense"
         if self.settings.policy == "paper":
             if "sfb" not in options:
-                return unit.no_factors or "asked for dense"
+                return unit.no_factors or unit.varies or "asked for dense"
             sfb, dense = _paper_floats(unit, self.cluster)
             sign = "<=" if scheme == "sfb" else ">"
             return f"2K(P-1)(M+N) {sfb / 1e6:.3g}M {sign} {dense / 1e6:.3g}M 4MN(P-1)/P"

@@ -19,6 +19,8 @@ class Unit:
         layers: the names of all layers that use them.
         load: what is exchanged.
         no_factors: why the gradient cannot travel as factors; empty if it can.
+        varies: why the number of rows of its factors may change, and only an explicit wish makes
+            them travel; empty if it cannot.
         frozen: the weights stay as they are, and the gradient is needed all the same.
     """
 
@@ -27,6 +29,7 @@ class Unit:
     layers: tuple[str, ...]
     load: Load
     no_factors: str
+    varies: str = ""
     frozen: bool = False
 
 
@@ -57,7 +60,7 @@ def units(net: Net, passes: int = 1, frozen: bool = False) -> list[Unit]:
         taken.update(params)
         values = sum(net.params.learnable[q].blob.count for q in params)
         load = Load(values) if why else _factored(net, layer, values, passes)
-        found.append(Unit(params, layer, names, load, why))
+        found.append(Unit(params, layer, names, load, why, _varies(net, layer)))
     return found
 
 
@@ -81,6 +84,17 @@ def _no_factors(net: Net, p: int, users: list[int]) -> str:
         return "shared weights: a sum over layers has no factors"
     if not net.layer_need_backward[users[0]]:
         return "no gradient arrives here"
+    return ""
+
+
+def _varies(net: Net, layer: int) -> str:
+    """Which of the layers below may change the number of items in a batch."""
+    needed = set(net.bottom_ids[layer])
+    for i in reversed(range(layer)):
+        if needed.intersection(net.top_ids[i]):
+            if net.layers[i].changes_batch:
+                return f"{net.layers[i].type} {net.layer_names[i]} may change the batch"
+            needed.update(net.bottom_ids[i])
     return ""
 
 

@@ -255,3 +255,24 @@ def test_statistics_are_merged_after_a_forward_pass_of_a_script(tmp_path: Path) 
     ranks = run_ranks(3, work)
     assert identical(ranks)
     assert identical([[seen] for seen in ranks[0]])
+
+
+# -- batches that change ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"policy": "paper"}, {"comm": "sfb"}], ids=str)
+def test_above_a_filter_no_gradient_travels_as_factors_unasked(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
+    """How many rows there are is another number in every pass."""
+    filtered = (
+        'layer { name: "f" type: "Filter" bottom: "data" bottom: "label" bottom: "label" top: "x" '
+        'top: "y" }'
+    )
+    loss = LOSS.replace('bottom: "label"', 'bottom: "y"')
+    layers = filtered + ip("low", "x", "h", 90) + ip("ip", "h", "out", 3) + loss
+    run = Run(tmp_path, layers, cluster=ClusterSettings(**settings))
+    everybody = run_ranks(2, lambda c: run.weights(5, c))
+    assert identical(everybody)
+    low = make_plan(run.solver(0, 1).net, run.cluster, 2, 2, LINKS).entries[-2]
+    assert (low.scheme, low.reason) == ("allreduce", "Filter f may change the batch")

@@ -431,3 +431,14 @@ def test_every_rank_makes_the_same_plan():
     env = os.environ | {"PYTHONHASHSEED": seed}
     said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert said.stdout == f"{plan_of(model('bvlc_alexnet'), 8)}\n", said.stderr
+
+
+def test_factors_of_a_batch_that_may_change_travel_only_if_the_layer_is_named():
+    mask = 'layer { name: "mask" type: "Input" top: "mask" input_param { shape { dim: 4 } } }'
+    picked = 'layer { name: "f" type: "Filter" bottom: "data" bottom: "mask" top: "x" }'
+    net = build(mask, picked, ip("low", "x", 900), ip("top", "low", 900), ip("side", "data", 900))
+    assert schemes(plan_of(net, 2), net) == {"side": "sfb", "top": "sharded", "low": "allreduce"}
+    asked = plan_of(net, 2, comm_layer={"top": "sf-push"})
+    assert schemes(asked, net)["top"] == "sf-push"
+    stale = plan_of(net, 2, comm="sfb", staleness=1)
+    assert schemes(stale, net) == {"side": "sfb", "top": "updates", "low": "updates"}
