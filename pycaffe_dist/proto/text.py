@@ -93,7 +93,7 @@ class _GiveUp(Exception):
     """The rest of the file cannot be made sense of."""
 
 
-def _is_repeated(field: Any) -> bool:
+def is_repeated(field: Any) -> bool:
     if hasattr(field, "is_repeated"):  # from protobuf 6 on, which warns at `label`
         return bool(field.is_repeated)
     return bool(field.label == field.LABEL_REPEATED)
@@ -246,7 +246,7 @@ class _Parser:
                 return
 
     def field(self, message: Message, field: Any, path: tuple[Any, ...], name: Token) -> None:
-        repeated = _is_repeated(field)
+        repeated = is_repeated(field)
         if field.name == "device_id" and self._string_follows():
             # PMLS-Caffe's device_id is a string of ids.
             field = message.DESCRIPTOR.fields_by_name["device_ids"]

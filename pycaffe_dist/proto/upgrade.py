@@ -27,6 +27,7 @@ _ODD_TYPE_NAMES = {
     "NONE": "",
     "ABSVAL": "AbsVal",
     "ARGMAX": "ArgMax",
+    "BN": "BN",
     "BNLL": "BNLL",
     "HDF5_DATA": "HDF5Data",
     "HDF5_OUTPUT": "HDF5Output",

@@ -18,6 +18,7 @@ from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
+from pycaffe_dist.proto.bvlc import without_dialects
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
 from pycaffe_dist.proto.sniff import describe, message_kind
 from pycaffe_dist.proto.upgrade import V0_TYPE_NAMES, V1_TYPE_NAMES
@@ -217,9 +218,11 @@ def write_weights(
     everything: list[bytes | memoryview] = []
     bare = NetParameter()
     bare.CopyFrom(net)
+    without_dialects(bare)  # forks' fields have no numbers that any Caffe would understand
+    layers = list(bare.layer)
     bare.ClearField("layer")
     everything.append(bare.SerializeToString())
-    for i, layer in enumerate(net.layer):
+    for i, layer in enumerate(layers):
         parts: list[bytes | memoryview] = []
         for j, data in enumerate(blobs[i]):
             blob = blob_parts(data, diffs[i][j] if diffs else None)

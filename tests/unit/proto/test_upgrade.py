@@ -75,12 +75,30 @@ TYPES = {
     "THRESHOLD": "Threshold",
     "WINDOW_DATA": "WindowData",
 }
+FORK_TYPES = {
+    "BN": "BN",
+    "CONVOLUTION3D": "Convolution3D",
+    "CROP": "Crop",
+    "DECONVOLUTION3D": "Deconvolution3D",
+    "DENSE_IMAGE_DATA": "DenseImageData",
+    "IMAGE_SEG_DATA": "ImageSegData",
+    "INSANITY": "Insanity",
+    "LOCAL": "Local",
+    "MULTI_STAGE_MEANFIELD": "MultiStageMeanfield",
+    "NORMALIZE": "Normalize",
+    "POOLING3D": "Pooling3D",
+    "TRIPLET_LOSS": "TripletLoss",
+    "UNPOOLING": "Unpooling",
+    "UPSAMPLE": "Upsample",
+    "VIDEO_DATA": "VideoData",
+    "VIDEO_WITH_VOXEL_TRUTH_DATA": "VideoWithVoxelTruthData",
+}
 
 
 def test_every_v1_type_has_its_name():
     assert len(TYPES) == 40
     assert {
-        V1LayerParameter.LayerType.Value(old): new for old, new in TYPES.items()
+        V1LayerParameter.LayerType.Value(old): new for old, new in (TYPES | FORK_TYPES).items()
     } == V1_TYPE_NAMES
 
 
@@ -126,6 +144,11 @@ threshold_param { threshold: 0.2 }
 window_data_param { source: "x" }
 transform_param { scale: 0.1 mirror: true }
 loss_param { ignore_label: 255 }
+bn_param { bn_mode: INFERENCE }
+upsample_param { scale: 2 }
+unpooling_param { unpool: TILE }
+dense_image_data_param { source: "x" }
+multi_stage_meanfield_param { num_iterations: 5 }
 """.strip().split("\n")
 
 
