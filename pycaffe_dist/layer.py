@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, View, Views
-from pycaffe_dist.engines.base import Engine, Loss, default_engine
+from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
@@ -190,6 +190,7 @@ class Layer:
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
     remembers = False  # a forward depends on those before it, by more than what `update` changes
     changes_batch = False  # how many items its tops have is another number in every pass
+    on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
     outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
@@ -197,6 +198,7 @@ class Layer:
         self.layer_param.CopyFrom(param)
         self.name = param.name
         self.phase = param.phase if param.HasField("phase") else TEST
+        context = replace(context, engine=NUMPY) if self.on_host else context
         self.context = context
         self.xp = context.xp
         self.dtype = np.dtype(context.dtype)

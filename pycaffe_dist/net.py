@@ -119,7 +119,7 @@ class Net:
         log.info("layer_factory.hpp:77", "Creating layer %s", param.name)
         layer = self._create(param)
         log.info("net.cpp:86", "Creating Layer %s", param.name)
-        home = self.context.home
+        home = layer.context.home
         bottom_ids = [self._bottom(param, name, available) for name in param.bottom]
         top_ids = [self._top(param, j, available) for j in range(len(param.top))]
         while layer.auto_tops and len(top_ids) < _least(layer.tops):

@@ -69,8 +69,9 @@ class LayerRun:
         param = parse_text(f'name: "case" phase: {case.phase} {case.layer}', LayerParameter())
         context = Context(dtype=dtype)
         self.layer = create_layer(param.message, context)
-        self.bottom = [View(b, context.home, "diff") for b in bottoms]
-        self.top = [View(t, context.home, "data") for t in tops]
+        home = self.layer.context.home
+        self.bottom = [View(b, home, "diff") for b in bottoms]
+        self.top = [View(t, home, "data") for t in tops]
         self.load()
         self.layer.set_up(self.bottom, self.top)
         for blob, values in zip(self.layer.blobs, case.fill, strict=False):

@@ -1,0 +1,129 @@
+"""Boxes as rows (xmin, ymin, xmax, ymax): overlap, suppression, coding relative to priors.
+
+All of it works on whole arrays.  ``pixel`` is 1 where a box includes its last pixel, so that its
+width is xmax − xmin + 1 (R-CNN), and 0 where corners are coordinates (SSD).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.caffe_pb2 import PriorBoxParameter
+
+CORNER = PriorBoxParameter.CORNER
+CENTER_SIZE = PriorBoxParameter.CENTER_SIZE
+CORNER_SIZE = PriorBoxParameter.CORNER_SIZE
+BLOCK = 256  # boxes whose overlaps are looked at together
+
+
+def areas(boxes: Array, pixel: int = 0) -> Array:
+    """The area of each box, 0 for one whose corners are swapped."""
+    size = boxes[..., 2:] - boxes[..., :2]
+    area: Array = (size + pixel).prod(-1) * (size >= 0).all(-1)
+    return area
+
+
+def intersections(a: Array, b: Array, pixel: int = 0) -> Array:
+    """(n, m): the area that each of n boxes has in common with each of m."""
+    (ax, ay, ax2, ay2), (bx, by, bx2, by2) = a.T[..., None], b.T
+    width = np.minimum(ax2, bx2) - np.maximum(ax, bx) + pixel
+    height = np.minimum(ay2, by2) - np.maximum(ay, by) + pixel
+    common: Array = np.maximum(width, 0) * np.maximum(height, 0)
+    return common
+
+
+def iou(a: Array, b: Array, pixel: int = 0) -> Array:
+    """(n, m): intersection over union (Jaccard overlap), 0 where boxes have nothing in common."""
+    common = intersections(a, b, pixel)
+    union = areas(a, pixel)[:, None] + areas(b, pixel)[None] - common
+    return np.divide(common, union, out=np.zeros_like(common), where=common > 0)
+
+
+def nms(
+    boxes: Array,
+    threshold: float,
+    eta: float = 1.0,
+    pixel: int = 0,
+    inclusive: bool = False,
+    most: int | None = None,
+) -> Array:
+    """Non-maximum suppression of boxes that are sorted by score: the indices of those kept.
+
+    A box is kept if its overlap with every better one that is kept is at most the threshold
+    (below it if ``inclusive``).  With ``eta`` below 1 the threshold t becomes t·eta after each box
+    that is kept while t > 0.5 (SSD's adaptive suppression).
+
+    Of each block, first those go that boxes kept so far suppress.  What then remains depends on the
+    block alone: the rule "kept, if none of the kept ones before suppresses it" is applied to all at
+    once until nothing changes.  That ends, as the first box is right after one round, the second
+    after two; in practice after a few.
+
+    Args:
+        boxes: (n, 4), the best first.
+        threshold: the largest overlap that is allowed.
+        eta: what the threshold is multiplied by.
+        pixel: 1 if boxes include their last pixel.
+        inclusive: whether an overlap equal to the threshold suppresses.
+        most: how many to keep at most.
+    """
+    kept = np.empty(0, np.intp)
+    limits = _limits(threshold, eta, len(boxes), boxes.dtype)
+    above = np.greater_equal if inclusive else np.greater
+    for begin in range(0, len(boxes), BLOCK):
+        block = boxes[begin : begin + BLOCK]
+        earlier = iou(block, boxes[kept], pixel)
+        within = np.tril(iou(block, block, pixel), -1)
+        keep = np.ones(len(block), bool)
+        while True:
+            count = np.cumsum(keep) - keep + len(kept)  # kept before each
+            limit = limits[np.minimum(count, len(limits) - 1)][:, None]
+            new = ~(above(earlier, limit).any(1) | (above(within, limit) & keep).any(1))
+            if (new == keep).all():
+                break
+            keep = new
+        kept = np.concatenate([kept, begin + np.flatnonzero(keep)])
+        if most is not None and len(kept) >= most:
+            return kept[:most]
+    return kept
+
+
+def _limits(threshold: float, eta: float, count: int, dtype: Any) -> Array:
+    """The threshold after 0, 1, 2, ... kept boxes, up to where it stays."""
+    limits = [np.dtype(dtype).type(threshold)]
+    while eta < 1 and limits[-1] > 0.5 and len(limits) <= count:
+        limits.append(limits[-1] * np.dtype(dtype).type(eta))
+    return np.array(limits, dtype)
+
+
+def decode(code: int, priors: Array, variances: Array | None, offsets: Array) -> Array:
+    """Boxes from what a net predicts relative to priors; all (..., 4).
+
+    CORNER       box = prior + v·o
+    CENTER_SIZE  centre = prior's centre + v·o·size,  size = exp(v·o)·prior's size
+    CORNER_SIZE  box = prior + v·o·(w, h, w, h)
+    """
+    o = offsets if variances is None else variances * offsets
+    if code == CORNER:
+        return priors + o
+    size = priors[..., 2:] - priors[..., :2]
+    if code == CORNER_SIZE:
+        return priors + o * np.concatenate([size, size], -1)
+    centre = o[..., :2] * size + (priors[..., :2] + priors[..., 2:]) / 2
+    half = np.exp(o[..., 2:]) * size / 2
+    return np.concatenate([centre - half, centre + half], -1)
+
+
+def encode(code: int, priors: Array, variances: Array | None, boxes: Array) -> Array:
+    """What a net should predict relative to priors for ``boxes``: the inverse of decode."""
+    size = priors[..., 2:] - priors[..., :2]
+    if code == CORNER:
+        o = boxes - priors
+    elif code == CORNER_SIZE:
+        o = (boxes - priors) / np.concatenate([size, size], -1)
+    else:
+        centre = (boxes[..., :2] + boxes[..., 2:]) / 2 - (priors[..., :2] + priors[..., 2:]) / 2
+        o = np.concatenate([centre / size, np.log((boxes[..., 2:] - boxes[..., :2]) / size)], -1)
+    return o if variances is None else o / variances

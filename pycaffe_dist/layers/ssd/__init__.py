@@ -1,0 +1,1 @@
+"""SSD: single shot detection of boxes (weiliu89/caffe, branch ssd)."""
