@@ -96,7 +96,7 @@ class Ours(Side):
         """Run a step, so that everything is chosen, and write it down."""
         self.step()
         CHOICES.save()
-        return {"choices": len(CHOICES.used)}
+        return {"choices": CHOICES.used}
 
     def exhaust(self) -> dict[str, Any]:
         """Measure every candidate at length, the hopeless too, and none favoured; write it down."""
