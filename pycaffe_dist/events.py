@@ -50,9 +50,10 @@ class RateChosen(Event):
 
 @dataclass(frozen=True)
 class StepPassed(Event):
-    """The multistep policy went on to its next step."""
+    """A policy ("MultiStep", "Plateau") went on to its next step."""
 
     step: int
+    policy: str = "MultiStep"
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.solvers import snapshots, update
 from pycaffe_dist.solvers.one_rank import OneRank
-from pycaffe_dist.solvers.policies import learning_rate
+from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
@@ -64,7 +64,8 @@ class Solver:
         on_settled: functions called when the updates and losses of all ranks are known to each.
         requested_action: asked after every update and before every test batch.
         ranks: who does what where several ranks train together.
-        notes: what subscribers want to find again when training goes on: values that JSON can hold.
+        notes: what subscribers and policies want to find again when training goes on: values that
+            JSON can hold.
     """
 
     def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
@@ -246,11 +247,20 @@ class Solver:
     @property
     def lr(self) -> float:
         """The learning rate of this iteration; multistep moves on when its time has come."""
-        step = self._step_due()
+        plateaus = self.param.lr_policy == "plateau"
+        step = self._plateaus_passed() if plateaus else self._step_due()
         if step != self.current_step:
             self.current_step = step
-            self.tell(StepPassed(self.iter, self.current_step))
+            self.tell(StepPassed(self.iter, step, "Plateau" if plateaus else "MultiStep"))
         return self.next_rate()
+
+    def _plateaus_passed(self) -> int:
+        """Asked once in an iteration, when its loss is known."""
+        plateau, windows = Plateau(*self.notes.get("plateau", ())), self.param.plateau_winsize
+        loss = float(self.smoothed_loss)
+        step = plateau.passed(windows, self.current_step, self.iter, loss)
+        self.notes["plateau"] = [plateau.minimum, plateau.last_event]
+        return step
 
     def next_rate(self) -> float:
         """The learning rate of this iteration, before anybody is told."""

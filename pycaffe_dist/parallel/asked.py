@@ -15,16 +15,17 @@ FACTORED = ("sfb", "sf-push")
 SCHEMES = (*DENSE, *FACTORED)
 STALE = ("updates", "sfb")  # in place of dense and factored ones, where staleness is allowed
 UPDATING = ("sharded", "sf-push")  # new weights come back, not gradients
-CLIPS = (
-    "clip_gradients needs the norm of the whole gradient, and here parts of the weights are "
-    "updated before it is known; use auto, allreduce or sfb"
+TOO_SOON = (
+    "and here parts of the weights are updated before it is known; use auto, allreduce or sfb"
 )
 
 
 def asked(
-    net: Net, units: Sequence[Unit], settings: ClusterSettings, clips: bool
+    net: Net, units: Sequence[Unit], settings: ClusterSettings, waits: str
 ) -> dict[Unit, str]:
     """The word for each unit: of --comm-layer, else of --comm.
+
+    ``waits`` says why no update may come before all gradients are there, or is "".
 
     A scheme for factors is asked of a whole net for those layers that have some, as many in every
     pass.
@@ -32,7 +33,7 @@ def asked(
     Raises:
         NetError: a layer cannot use its scheme, or there is no such layer.
     """
-    _refuse_impossible(net, units, settings, clips)
+    _refuse_impossible(net, units, settings, waits)
     by_layer = settings.comm_layer
     found = {}
     for unit in units:
@@ -48,10 +49,10 @@ def asked(
 
 
 def _refuse_impossible(
-    net: Net, units: Sequence[Unit], settings: ClusterSettings, clips: bool
+    net: Net, units: Sequence[Unit], settings: ClusterSettings, waits: str
 ) -> None:
-    if settings.comm in UPDATING and clips:
-        raise NetError(f"--comm {settings.comm} is not possible: {CLIPS}")
+    if settings.comm in UPDATING and waits:
+        raise NetError(f"--comm {settings.comm} is not possible: {waits}, {TOO_SOON}")
     known = {name for unit in units for name in unit.layers}
     for name, comm in settings.comm_layer.items():
         flag = f"--comm-layer {name}={comm}"
@@ -62,5 +63,5 @@ def _refuse_impossible(
         if comm in FACTORED and all(unit.no_factors for unit in mine):
             why = max(mine, key=lambda unit: unit.load.values).no_factors
             raise NetError(f"{flag} is not possible: {why}; use auto or dense")
-        if comm in UPDATING and clips:
-            raise NetError(f"{flag} is not possible: {CLIPS}")
+        if comm in UPDATING and waits:
+            raise NetError(f"{flag} is not possible: {waits}, {TOO_SOON}")

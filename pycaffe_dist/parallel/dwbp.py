@@ -13,6 +13,7 @@ from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.parcel import Parcel
 from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers.update import waits
 
 
 class Dwbp:
@@ -36,7 +37,7 @@ class Dwbp:
     ) -> None:
         self.solver, self.parcels, self.thread = solver, list(parcels), thread
         self.verdict, self.overlap = verdict, overlap
-        self.clips = solver.param.clip_gradients >= 0
+        self.waits = bool(waits(solver.param, solver.rule))
         net = solver.net
         self._begins: list[list[Parcel]] = [[] for _ in net.layers]
         self._uses: list[list[Parcel]] = [[] for _ in net.layers]
@@ -105,11 +106,11 @@ class Dwbp:
         if not self.overlap:
             for parcel in self.parcels:
                 self._begin(parcel)
-        if self.clips:
+        if self.waits:
             for parcel in self.parcels:
                 self._receive(parcel)
         solver.begin_update()
-        if self.clips:
+        if self.waits:
             solver.clip_gradients()
             for parcel in self.parcels:
                 self._update(parcel)

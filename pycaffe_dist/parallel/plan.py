@@ -23,6 +23,7 @@ from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.units import Unit, halves, units
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import create_rule
+from pycaffe_dist.solvers.update import waits
 
 # Bytes from which a bucket is full; the measured policy takes the best.
 BUCKETS = (1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
@@ -145,12 +146,14 @@ class _Planner:
         wire = WIRE_BYTES[settings.wire]
         self.cluster = Cluster(ranks, nodes, links, wire, rule.histories, self.stale)
         self.times = layer_times(net, links)
-        self.clips = solver.clip_gradients >= 0
+        self.waits = waits(solver, rule)
+        if self.stale and self.waits and solver.clip_gradients < 0:
+            raise NetError(f"--staleness is not possible: {self.waits}; leave it out")
         self.passes = max(1, solver.iter_size)
         # Clipping counts gradients of frozen parameters, and most rules remember them: as in Caffe.
-        frozen = (self.clips or rule.remembers_gradients) and not self.stale
+        frozen = (solver.clip_gradients >= 0 or rule.remembers_gradients) and not self.stale
         self.units = units(net, self.passes, frozen)
-        self.asked = asked(net, self.units, settings, self.clips)
+        self.asked = asked(net, self.units, settings, self.waits)
 
     def plan(self) -> Plan:
         """Schemes first, then buckets."""
@@ -190,7 +193,7 @@ class _Planner:
         options = list(DENSE if dense else SCHEMES)
         if not _pays_alone(unit):
             options.remove("sharded")
-        return tuple(o for o in options if not (self.clips and o in UPDATING))
+        return tuple(o for o in options if not (self.waits and o in UPDATING))
 
     def _stale_options(self, unit: Unit, asked: str) -> tuple[str, ...]:
         dense, factored = STALE
@@ -253,7 +256,7 @@ class _Planner:
             self.times,
             jobs,
             overlap=self.settings.overlap,
-            barrier=self.clips,
+            barrier=bool(self.waits),
             stale=self.stale,
             passes=self.passes,
         )

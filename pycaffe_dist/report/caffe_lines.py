@@ -34,8 +34,8 @@ class CaffeLines:
         log.info("sgd_solver.cpp:112", "Iteration %d, lr = %g", event.iteration, event.rate)
 
     def on_StepPassed(self, event: e.StepPassed) -> None:
-        text = "MultiStep Status: Iteration %d, step = %d"
-        log.info("sgd_solver.cpp:54", text, event.iteration, event.step)
+        text = "%s Status: Iteration %d, step = %d"
+        log.info("sgd_solver.cpp:54", text, event.policy, event.iteration, event.step)
 
     def on_Clipped(self, event: e.Clipped) -> None:
         log.info(

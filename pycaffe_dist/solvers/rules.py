@@ -6,6 +6,7 @@ and the subtraction together touch main memory once for each array.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,15 +48,27 @@ class Rule:
     Attributes:
         histories: how many arrays it keeps for each parameter.
         remembers_gradients: whether they change with a gradient even if the rate is 0.
+        decoupled: weight decay is taken off the weights, rate·λw, and not added to the gradient.
+        whole: the rate of a parameter depends on its norm and its gradient's, so that parts of it
+            cannot be updated by themselves.
+        scales_update: ... and on that of v, which is made with the rate 1 first.
     """
 
     type = ""
     histories = 1
     remembers_gradients = True
+    decoupled = False
+    whole = False
+    scales_update = False
 
     def __init__(self, solver: SolverParameter) -> None:
         self.momentum = solver.momentum
         self.delta = solver.delta
+        if solver.larc:
+            self.whole = True
+            self.larc_eta, self.larc_clips = solver.larc_eta, solver.larc_policy == "clip"
+            if solver.larc_policy not in ("scale", "clip"):
+                raise NetError(f'larc_policy is "scale" or "clip", not "{solver.larc_policy}"')
         self.check(solver)
 
     def check(self, solver: SolverParameter) -> None:
@@ -63,6 +76,15 @@ class Rule:
 
     def begin(self, iteration: int) -> None:
         """Called before each update."""
+
+    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
+        """The rate of a ``whole`` parameter.
+
+        This is NVIDIA Caffe's ``larc``: local = (1 − μ)·η·‖w‖/‖g‖;  rate·local, or the smaller of
+        the two if it clips.  There lr_mult only says whether a parameter learns.
+        """
+        local = (1 - self.momentum) * self.larc_eta * ratio(w, g)
+        return 0.0 if not lr_mult else min(rate, local) if self.larc_clips else rate * local
 
     def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
         """Turn g into v, in place, for one block; ``work`` is room for a block."""
@@ -171,6 +193,52 @@ class Adam(Rule):
         means += g
         g[...] = means
         _scaled(g, squares, self.delta, g.dtype.type(rate * self.correction), work)
+
+
+@rule("AdamW")
+class AdamW(Adam):
+    """Adam with v + rate·λw: weight decay that the averages do not know."""
+
+    decoupled = True
+
+
+@rule("LARS")
+class LARS(SGD):
+    """SGD with rate·η‖w‖/(‖g‖ + λ‖w‖): every parameter moves by a like share of its norm.
+
+    η is ``larc_eta``, 0.001 if it is not given.
+    """
+
+    whole = True
+
+    def check(self, solver: SolverParameter) -> None:
+        self.larc_eta = solver.larc_eta
+
+    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
+        norm, slope = _norm(w), _norm(g)
+        trust = self.larc_eta * norm / (slope + decay * norm) if norm and slope else 1.0
+        return rate * lr_mult * trust
+
+
+@rule("LAMB")
+class LAMB(Adam):
+    """u = Adam's m/(√q + δ), bias corrected, + λw;  v = rate·‖w‖/‖u‖ · u"""
+
+    decoupled = whole = scales_update = True
+
+    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
+        """After the step: ``g`` is u."""
+        return rate * lr_mult * ratio(w, g)
+
+
+def ratio(w: Array, g: Array) -> float:
+    """‖w‖/‖g‖, or 1 where one of them is 0."""
+    norm, slope = _norm(w), _norm(g)
+    return norm / slope if norm and slope else 1.0
+
+
+def _norm(x: Array) -> float:
+    return math.sqrt(float(np.vdot(x, x)))
 
 
 def _average_square(h: Array, g: Array, decay: float, work: Array) -> None:

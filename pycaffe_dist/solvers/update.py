@@ -18,6 +18,18 @@ from pycaffe_dist.solvers.rules import BLOCK, Rule
 from pycaffe_dist.threads import flush_denormals, run, shares
 
 
+def waits(solver: SolverParameter, rule: Rule) -> str:
+    """Why no part of the weights may be updated before all gradients are there; "" if it may."""
+    if solver.clip_gradients >= 0:
+        return "clip_gradients needs the norm of the whole gradient"
+    if solver.lr_policy == "plateau":
+        return 'lr_policy "plateau" needs the loss of all ranks'
+    if rule.whole:
+        who = "larc" if solver.larc else rule.type
+        return f"{who} needs the norms of whole parameters and of their gradients"
+    return ""
+
+
 def gradient_norm(params: Sequence[Param]) -> float:
     """√(Σ ‖g‖²) over all learnable parameters."""
     return math.sqrt(sum(float(np.vdot(p.blob.diff, p.blob.diff)) for p in params))
@@ -77,7 +89,11 @@ def apply_to(
     if engine.updates(rule):
         engine.update(data, diff, past, rule, rate * param.lr_mult, share, decay, sign)
         return
-    local_rate = dtype(rate * param.lr_mult)
+    if rule.whole and not rule.scales_update:
+        rate = rule.local_rate(rate, param.lr_mult, data, diff * dtype(share), decay)
+    elif not rule.scales_update:
+        rate *= param.lr_mult
+    local_rate = dtype(1 if rule.scales_update else rate)
 
     def update(part: slice) -> None:
         work = np.empty(min(BLOCK, part.stop - part.start), param.blob.dtype)
@@ -86,13 +102,19 @@ def apply_to(
             w, g, room = data[block], diff[block], work[: block.stop - begin]
             if solver.iter_size != 1:
                 g *= dtype(share)
-            if decay:
+            if decay and not rule.decoupled:
                 _regularise(w, g, dtype(decay), sign, room)
             rule.step(g, [h[block] for h in past], local_rate, room)
-            w -= g
+            if decay and rule.decoupled:
+                _regularise(w, g, local_rate * dtype(decay), sign, room)
+            if not rule.scales_update:
+                w -= g
 
     with flush_denormals():
         run(update, shares(data.size, BLOCK))
+        if rule.scales_update:
+            diff *= dtype(rule.local_rate(rate, param.lr_mult, data, diff, decay))
+            data -= diff
 
 
 def _is_l1(solver: SolverParameter) -> bool:

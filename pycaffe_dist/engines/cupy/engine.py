@@ -151,7 +151,7 @@ class CupyEngine(Engine):
     # -- the solver's update -----------------------------------------------------------------
 
     def updates(self, rule: Any) -> bool:
-        return rule.type in updates.RULES
+        return rule.type in updates.RULES and not rule.whole
 
     def update(
         self,

@@ -54,8 +54,11 @@ FORMULAS = {
 }
 
 
+IN_TEST_UPDATE = {"AdamW", "LARS", "LAMB"}  # not made of blocks alone
+
+
 def test_every_rule_is_here():
-    assert set(RULES) == set(FORMULAS)
+    assert set(RULES) == set(FORMULAS) | IN_TEST_UPDATE
 
 
 @pytest.mark.parametrize("name", FORMULAS)
