@@ -131,7 +131,15 @@ SOLVERS = {
     "AdaDelta": "momentum: 0.9 delta: 1e-3 weight_decay: 0.01",
     "Adam": "momentum: 0.9 momentum2: 0.99 delta: 1e-3 weight_decay: 0.01",
 }
+WHOLE = {  # whose rates depend on norms of whole parameters
+    "LARS": "momentum: 0.9 larc_eta: 0.1 weight_decay: 0.01",
+    "LAMB": "momentum: 0.9 momentum2: 0.99 delta: 1e-3 weight_decay: 0.01",
+}
+DECOUPLED = {"AdamW": SOLVERS["Adam"]}
+ALL_SOLVERS = {**SOLVERS, **WHOLE, **DECOUPLED}
+PLATEAU = 'lr_policy: "plateau" gamma: 0.5 plateau_winsize: 2 plateau_winsize: 3'
 RATES = {"AdaDelta": 1.0, "Adam": 0.003, "RMSProp": 0.003, "AdaGrad": 0.02}
+RATES |= {"AdamW": 0.003, "LAMB": 0.01}
 
 
 @dataclass(frozen=True)
@@ -168,7 +176,12 @@ def equality_cases() -> list[Case]:
             Case("conv", "Adam", "", ClusterSettings(comm=comm, overlap=False)),
         ]
     for comm in ("allreduce", "sfb"):  # the others update before the norm of all is known
-        cases.append(Case("conv", "SGD", "clip_gradients: 0.5", ClusterSettings(comm=comm)))
+        settings = ClusterSettings(comm=comm)
+        cases.append(Case("conv", "SGD", "clip_gradients: 0.5", settings))
+        cases += [Case("conv", kind, "", settings) for kind in WHOLE]
+        cases.append(Case("conv", "SGD", "larc: true larc_eta: 0.1", settings))
+        cases.append(Case("conv", "SGD", PLATEAU, settings))
+    cases += [Case("conv", "AdamW", "", ClusterSettings(comm=comm)) for comm in schemes]
     cases.append(Case("conv", "SGD", 'lr_policy: "step" stepsize: 7 gamma: 0.5'))
     cases.append(
         Case("conv", "SGD", "", ClusterSettings(comm="allreduce", comm_layer={"ip1": "sfb"}))
@@ -177,8 +190,12 @@ def equality_cases() -> list[Case]:
 
 
 def small_cases() -> list[Case]:
-    """Those whose nets are small enough for an emulated device."""
-    return [case for case in equality_cases() if case.net != "lenet"]
+    """Those whose nets are small enough for an emulated device, and whose rules have kernels."""
+    return [
+        case
+        for case in equality_cases()
+        if case.net != "lenet" and case.solver in SOLVERS and "larc" not in case.extra
+    ]
 
 
 def image_of(net: str) -> tuple[int, ...]:
@@ -207,7 +224,7 @@ def build(
     net = INPUT.format(batch=BATCH * len(ranks), image=image) + NETS[case.net] + LOSS
     net = net.replace("@B", str(BATCH * len(ranks)))
     text = (
-        f'type: "{case.solver}" base_lr: {rate} {policy} {SOLVERS[case.solver]} {case.extra} '
+        f'type: "{case.solver}" base_lr: {rate} {policy} {ALL_SOLVERS[case.solver]} {case.extra} '
         f'snapshot_after_train: false snapshot_prefix: "{prefix}" net_param {{ {net} }}'
     )
     param = parse_text(text, SolverParameter()).message
