@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 
-.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf lint format type proto bench clean
+.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -55,6 +55,12 @@ test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
 
 test-pythons:  ## fresh clones, both commands, every Python that is found
 	$(PYTHON) scripts/test_pythons.py
+
+COUNT ?= 50
+SEED  ?= 1
+
+mutate: setup  ## does a test fail if one small thing is changed?  COUNT, SEED, BASE=commit, ONLY='layers/*'
+	$(PY) scripts/mutate --count $(COUNT) --seed $(SEED) $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only '$(ONLY)')
 
 lint: setup
 	$(VENV)/bin/ruff check .
