@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from pycaffe_dist import __file__ as package
 from pycaffe_dist.errors import PcdError
+from pycaffe_dist.layer import Layer
 from pycaffe_dist.parallel.collectives import broadcast_object, gather_objects
 from pycaffe_dist.parallel.communicator import Communicator, Steps
 from pycaffe_dist.parallel.plan import Plan
@@ -38,6 +40,10 @@ class DisagreementError(PcdError):
     """Ranks that are not about to do the same."""
 
 
+class Checksum(int):
+    """Of what is compared and would say nothing to people."""
+
+
 def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, Any]:
     """What must be the same on all ranks, by the name that a user knows it by."""
     param = SolverParameter()
@@ -52,20 +58,36 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
         "the BLAS of NumPy": _blas(),
         "the kind of machine": platform.machine(),
         "the engine": solver.context.engine.name,
-        "the plan": _crc(str(plan)),
+        "the plan": _checksum(str(plan)),
         "the iteration": solver.iter,
         "the layers of the net": len(solver.net.layers),
     }
     for setting, value in param.ListFields():
         text = str(np.float32(value) if isinstance(value, float) else value)
-        found[f"{setting.name} of the solver"] = text if len(text) < MOST_TEXT else _crc(text)
+        found[f"{setting.name} of the solver"] = text if len(text) < MOST_TEXT else _checksum(text)
     for option, value in vars(settings).items():
         if option not in OWN_OF_SETTINGS:
             found[f"--{option.replace('_', '-')}"] = str(value)
     for layer in solver.net.layers:
-        shapes = [blob.shape for blob in layer.blobs]
-        found[f'layer "{layer.name}"'] = _crc(f"{format_text(layer.layer_param)}{shapes}")
+        found[f'layer "{layer.name}"'] = _fields(layer)
     return found
+
+
+def _fields(layer: Layer) -> dict[str, str]:
+    """What a layer's prototxt says, by the full names of fields, and the shapes of its blobs."""
+    found: dict[str, str] = {}
+    path: list[str] = []
+    for line in format_text(layer.layer_param).splitlines():
+        name, _, value = line.strip().partition(": ")
+        if name.endswith("{"):
+            path.append(name.split()[0])
+        elif name == "}":
+            path.pop()
+        else:
+            field = ".".join([*path, name])
+            found[field] = f"{found[field]}, {value}" if field in found else value
+    shapes = {f"the shape of parameter {i}": str(b.shape) for i, b in enumerate(layer.blobs)}
+    return {**found, **shapes}
 
 
 def checksums(solver: Solver) -> dict[str, Any]:
@@ -73,13 +95,13 @@ def checksums(solver: Solver) -> dict[str, Any]:
     net = solver.net
     return {
         f'parameter {param.owner[1]} of layer "{net.layer_names[param.owner[0]]}" at iteration '
-        f"{solver.iter}": zlib.crc32(np.ascontiguousarray(param.blob.data))
+        f"{solver.iter}": Checksum(zlib.crc32(np.ascontiguousarray(param.blob.data)))
         for param in net.params.learnable
     }
 
 
-def _crc(text: str) -> int:
-    return zlib.crc32(text.encode())
+def _checksum(text: str) -> Checksum:
+    return Checksum(zlib.crc32(text.encode()))
 
 
 @cache
@@ -99,25 +121,58 @@ def _blas() -> str:
 def agree(
     communicator: Communicator, mine: dict[str, Any], remedy: str = SAME_START
 ) -> Steps[None]:
-    """Raise on every rank, naming who differs in what, if ``mine`` is not everybody's."""
-    everybody = yield from gather_objects(communicator, mine)
-    problem = _differences(communicator, everybody) if everybody else ""
-    problem = yield from broadcast_object(communicator, problem)
-    if problem:
+    """Raise on every rank, naming who differs in what, if ``mine`` is not everybody's.
+
+    Checksums go first; the facts themselves are asked for only where those differ.
+    """
+    sums = {name: _checksum(str(value)) for name, value in mine.items()}
+    everybody = yield from gather_objects(communicator, sums)
+    names = yield from broadcast_object(communicator, _differing(everybody))
+    if names:
+        asked = {name: mine[name] for name in names if name in mine}
+        everybody = yield from gather_objects(communicator, asked)
+        problem = _differences(communicator, everybody) if everybody else ""
+        problem = yield from broadcast_object(communicator, problem)
         raise DisagreementError(f"{problem}\n{remedy}")
+
+
+def _differing(everybody: list[dict[str, Any]]) -> list[str]:
+    names = dict.fromkeys(name for facts in everybody for name in facts)
+    return [name for name in names if len({facts.get(name) for facts in everybody}) > 1]
 
 
 def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) -> str:
     """Who differs from most of the others, or from rank 0 where no side has more."""
     counts = Counter(str(facts) for facts in everybody)
     right = max(range(len(everybody)), key=lambda rank: (counts[str(everybody[rank])], -rank))
-    expected, lines = everybody[right], []
+    lines = []
     for rank, facts in enumerate(everybody):
-        for name in dict.fromkeys([*expected, *facts]):
-            there, here = facts.get(name), expected.get(name)
-            if there != here:
-                said = "" if isinstance(here, int) else f": {there}, rank {right} has {here}"
-                host = communicator.nodes.host(rank)
-                lines.append(f"rank {rank} on {host} differs from rank {right} in {name}{said}")
+        host = communicator.nodes.host(rank)
+        for what, there, here in _each(facts, everybody[right]):
+            said = _both(there, here, right)
+            lines.append(f"rank {rank} on {host} differs from rank {right} in {what}{said}")
     more = len(lines) - MOST_SHOWN
     return "\n".join(lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else []))
+
+
+def _each(facts: dict[str, Any], expected: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """(name, there, here) of what differs; of layers that both have, field by field."""
+    for name in dict.fromkeys([*expected, *facts]):
+        there, here = facts.get(name), expected.get(name)
+        if isinstance(there, dict) and isinstance(here, dict):
+            for field, one, other in _each(there, here):
+                yield f"{field} of {name}", one, other
+        elif there != here:
+            yield name, there, here
+
+
+def _both(there: Any, here: Any, right: int) -> str:
+    if isinstance(there, Checksum) and isinstance(here, Checksum):
+        return ""
+    return f": {_shown(there)}, rank {right} has {_shown(here)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, dict):
+        return "nothing" if value is None else "one"
+    return str(value)[:MOST_TEXT]

@@ -290,7 +290,7 @@ def test_ranks_that_differ_are_named_with_what_differs() -> None:
     texts = run_ranks(["a", "b", "c"], work)
     assert texts == [texts[0]] * 3
     assert "rank 1 on b differs from rank 0 in gamma of the solver: 0.8, rank 0 has" in texts[0]
-    assert 'rank 2 on c differs from rank 0 in layer "ip1"' in texts[0]
+    assert 'in inner_product_param.axis of layer "ip1": 2, rank 0 has nothing' in texts[0]
     assert "rank 0 on" not in texts[0]
 
 

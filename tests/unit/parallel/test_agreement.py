@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.parallel import agreement
-from pycaffe_dist.parallel.agreement import DisagreementError, agree, checksums, facts
+from pycaffe_dist.parallel.agreement import (
+    Checksum,
+    DisagreementError,
+    agree,
+    checksums,
+    facts,
+)
 from pycaffe_dist.parallel.communicator import run
 from pycaffe_dist.parallel.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
@@ -48,8 +54,8 @@ def test_ranks_that_are_the_same_go_on():
 
 @pytest.mark.parametrize("odd", [0, 1, 2])
 def test_the_odd_one_out_is_named_even_if_it_is_rank_0(odd):
-    ranks = [{"the engine": "numpy", "the plan": 1}] * 3
-    ranks[odd] = {"the engine": "onednn", "the plan": 2}
+    ranks = [{"the engine": "numpy", "the plan": Checksum(1)}] * 3
+    ranks[odd] = {"the engine": "onednn", "the plan": Checksum(2)}
     other = 1 if odd == 0 else 0
     assert compared(ranks).splitlines() == [
         f"rank {odd} on host{odd} differs from rank {other} in the engine: onednn, "
@@ -62,7 +68,7 @@ def test_the_odd_one_out_is_named_even_if_it_is_rank_0(odd):
 def test_of_two_rank_0_is_believed_and_many_differences_are_counted():
     names = [f"layer {i}" for i in range(12)]
     lines = compared([dict.fromkeys(names, 1), dict.fromkeys(names, 2)]).splitlines()
-    assert lines[0] == "rank 1 on host1 differs from rank 0 in layer 0"
+    assert lines[0] == "rank 1 on host1 differs from rank 0 in layer 0: 2, rank 0 has 1"
     assert lines[-2:] == ["... and 4 more", "Mend it."]
 
 
@@ -94,6 +100,26 @@ def test_versions_of_python_are_told_apart_and_patches_are_not(solver, monkeypat
 
     assert version("3", "10", "2") == version("3", "10", "9") == "3.10"
     assert version("3", "12", "2") == "3.12"
+
+
+def test_a_layer_that_differs_is_told_with_its_fields(solver):
+    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
+    before = facts(solver, ClusterSettings(), plan)
+    layer = solver.net.layers[1].layer_param
+    layer.inner_product_param.num_output = 5
+    layer.param.add(lr_mult=2)
+    layer.param.add(lr_mult=0)
+    after = facts(solver, ClusterSettings(), plan)
+    after['layer "new"'] = after.pop('layer "x"')
+    assert compared([before, after]).splitlines() == [
+        'rank 1 on host1 differs from rank 0 in layer "x": nothing, rank 0 has one',
+        'rank 1 on host1 differs from rank 0 in inner_product_param.num_output of layer "ip": 5, '
+        "rank 0 has 4",
+        'rank 1 on host1 differs from rank 0 in param.lr_mult of layer "ip": 2.0, 0.0, rank 0 '
+        "has nothing",
+        'rank 1 on host1 differs from rank 0 in layer "new": one, rank 0 has nothing',
+        "Mend it.",
+    ]
 
 
 def test_checksums_tell_one_bit(solver):
