@@ -60,7 +60,6 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
         "the engine": solver.context.engine.name,
         "the plan": _checksum(str(plan)),
         "the iteration": solver.iter,
-        "the layers of the net": len(solver.net.layers),
     }
     for setting, value in param.ListFields():
         text = str(np.float32(value) if isinstance(value, float) else value)
@@ -68,8 +67,10 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
     for option, value in vars(settings).items():
         if option not in OWN_OF_SETTINGS:
             found[f"--{option.replace('_', '-')}"] = str(value)
-    for layer in solver.net.layers:
-        found[f'layer "{layer.name}"'] = _fields(layer)
+    for n, net in enumerate([solver.net, *solver.test_nets]):
+        which = f" of test net #{n - 1}" if n else ""
+        found[f"the number of layers{which or ' of the net'}"] = len(net.layers)
+        found |= {f'layer "{layer.name}"{which}': _fields(layer) for layer in net.layers}
     return found
 
 

@@ -102,6 +102,21 @@ def test_versions_of_python_are_told_apart_and_patches_are_not(solver, monkeypat
     assert version("3", "12", "2") == "3.12"
 
 
+def test_test_nets_are_compared_too():
+    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
+    text = SOLVER.replace("net_param {", "test_iter: 1 test_interval: 1 net_param {")
+    ranks = []
+    for size in (2, 5):
+        solver = Solver(parse_text(text, SolverParameter()).message)
+        solver.test_nets[0].layers[0].layer_param.input_param.shape[0].dim[0] = size
+        ranks.append(facts(solver, ClusterSettings(), plan))
+    assert compared(ranks).splitlines() == [
+        'rank 1 on host1 differs from rank 0 in input_param.shape.dim of layer "x" of test net #0: '
+        "5, 3, rank 0 has 2, 3",
+        "Mend it.",
+    ]
+
+
 def test_a_layer_that_differs_is_told_with_its_fields(solver):
     plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
     before = facts(solver, ClusterSettings(), plan)
