@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
@@ -10,38 +12,49 @@ from pycaffe_dist.layers.neuron import Neuron
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import generator
 
+Shape = tuple[int, ...]
+
 
 @register("Dropout")
 class Dropout(Neuron):
     """TRAIN: y = x·m, with m drawn anew: 0 with probability r, else 1/(1 − r);  TEST: y = x.
 
     ∂x = ∂y·m, in TEST ∂y.
+
+    Forks: ``sample_weights_test`` and ``test_enabled`` draw in TEST as well; if ``scale_train`` is
+    false, m is 1 in TRAIN and x is multiplied by 1 − r in TEST; ``sqrt_scale`` has m = 1/√(1 − r).
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        ratio = self.layer_param.dropout_param.dropout_ratio
+        p = self.layer_param.dropout_param
+        ratio = p.dropout_ratio
         self.check(0 <= ratio < 1, f"dropout_ratio must be at least 0 and below 1, not {ratio:g}")
-        self.scale = self.dtype.type(1 / (1 - ratio))
+        scale = 1 / (sqrt(1 - ratio) if p.sqrt_scale else 1 - ratio)
+        self.scale = self.dtype.type(scale if p.scale_train else 1)
+        self.test_scale = self.dtype.type(1 if p.scale_train else 1 - ratio)
+        self.draws = self.phase == TRAIN or p.sample_weights_test or p.test_enabled
         self.limit = np.uint32(ratio * 2**32)  # that share of all 32-bit numbers lies below it
+
+    def drawn(self, shape: Shape) -> Shape:
+        """The shape of m for a bottom's."""
+        return shape
 
     def forward(self, bottom: Views, top: Views) -> None:
         x = bottom[0].data
-        if self.phase != TRAIN:
-            top[0].data[...] = x
+        if not self.draws:
+            self.xp.multiply(x, self.test_scale, out=top[0].data)
             return
-        mask, kept = self.work("mask", x.shape), self.work("kept", x.shape, bool)
-        draws = generator().randint(0, 1 << 32, x.shape, dtype=np.uint32)
+        shape = self.drawn(x.shape)
+        mask, kept = self.work("mask", shape), self.work("kept", shape, bool)
+        draws = generator().randint(0, 1 << 32, shape, dtype=np.uint32)
         self.xp.greater_equal(self.xp.asarray(draws), self.limit, out=kept)
         self.xp.multiply(kept, self.scale, out=mask)
         self.xp.multiply(x, mask, out=top[0].data)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if not propagate_down[0]:
-            return
-        if self.phase != TRAIN:
-            bottom[0].diff[...] = top[0].diff
-            return
-        self.xp.multiply(top[0].diff, self.work("mask", top[0].shape), out=bottom[0].diff)
+        if propagate_down[0]:
+            mask = self.work("mask", self.drawn(top[0].shape)) if self.draws else self.test_scale
+            self.xp.multiply(top[0].diff, mask, out=bottom[0].diff)
 
     def flops(self, bottom: Views, top: Views) -> int:
-        return top[0].count if self.phase == TRAIN else 0
+        return top[0].count if self.draws or self.test_scale != 1 else 0

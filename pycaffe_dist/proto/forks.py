@@ -115,7 +115,8 @@ _LAYER_TYPES = """
     segnet: DenseImageData
     segnet | yolo: Upsample
     mpi psp happynear | deconvnet segnet: BN
-    mpi: Gather Scatter SyncBN
+    mpi: Scatter SyncBN
+    mpi | arc: Gather
     deeplab psp: AdaptiveBiasChannel BiasChannel DenseCRF DomainTransform ImageSegData
         SpatialProduct
     deeplab psp arc: Interp MatRead MatWrite SegAccuracy UniqueLabel
@@ -129,13 +130,19 @@ _LAYER_TYPES = """
     face happynear: CenterLoss
     sphere happynear: MarginInnerProduct
     happynear arc: Proposal
-    happynear: ChannelScale Flip GeneralContrastiveLoss InnerDistance Insanity LabelSpecificAdd
-        LabelSpecificMargin LabelSpecificRescale Local TripletLoss
-    arc: ROIAlign
+    happynear: ChannelScale Cosine Flip GeneralContrastiveLoss GeneralTripletLoss Gram InnerDistance
+        Insanity LabelSpecificAdd LabelSpecificMargin LabelSpecificRescale LargeMarginInnerProduct
+        Local Pairwise TripletLoss
+    ssd | happynear: FocalLoss
+    arc: DepthToSpace ExpandDimsND HardSigmoid HardSwish LayerNorm LogSoftmax MatMul Mish MirrorPad
+        Pad ROIAlign ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ResizeBilinear
+        ResizeNearestNeighbor ScaledTanH SeLU SeLu Shape Softplus Softsign SpaceToDepth Squeeze
+        Stack StridedSlice Unstack
     color | happynear: Resize
     color: ColorConv SoftmaxCrossEntropyLoss
     lstm ocr: Lstm
     ctc: CTCLoss ReverseTime
+    warpctc: ContinuationIndicator CtcLoss LabelsequenceAccuracy
     ctc ocr: CTCGreedyDecoder Reverse
     densenet ocr: DenseBlock
     ocr: Transpose WarpCTCLoss

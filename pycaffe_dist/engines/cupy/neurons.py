@@ -19,7 +19,6 @@ from pycaffe_dist.layers.sigmoid import Sigmoid, Swish
 from pycaffe_dist.layers.tanh import TanH
 from pycaffe_dist.layers.threshold import Threshold
 from pycaffe_dist.layers.work import planes
-from pycaffe_dist.proto.caffe_pb2 import TRAIN
 
 
 class Elementwise(OnDevice):
@@ -140,20 +139,20 @@ class DevicePReLU(OnDevice, PReLU):
 class DeviceDropout(OnDevice, Dropout):
     """The mask is not stored: backward draws the same numbers again."""
 
-    drawn = 0
+    seed = 0
 
     def forward(self, bottom: Views, top: Views) -> None:
-        if self.phase == TRAIN:
-            self.drawn = seed()
+        if self.draws:
+            self.seed = seed()
             self._apply(bottom[0].data, top[0].data)
         else:
             super().forward(bottom, top)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if propagate_down[0] and self.phase == TRAIN:
+        if propagate_down[0] and self.draws:
             self._apply(top[0].diff, bottom[0].diff)
         else:
             super().backward(top, propagate_down, bottom)
 
     def _apply(self, x: Any, y: Any) -> None:
-        self.launch("dropout", x.size, self.limit, self.scale, self.drawn, 0, 0, x, y)
+        self.launch("dropout", x.size, self.limit, self.scale, self.seed, 0, 0, x, y)

@@ -12,6 +12,7 @@ from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, seed, split
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
+from pycaffe_dist.layers.mobile.depthwise import ConvolutionDepthwise, DepthwiseConvolution
 from pycaffe_dist.layers.pooling import Drawn, Expected, Maximum, Mean, Pooling
 from pycaffe_dist.layers.windows import Windows, pieces
 
@@ -200,6 +201,14 @@ class Depthwise(DeviceBaseConvolution):
 
 class DeviceConvolution(Depthwise, Convolution):
     pass
+
+
+class DeviceDepthwiseConvolution(DepthwiseConvolution, DeviceConvolution):
+    __doc__ = DepthwiseConvolution.__doc__
+
+
+class DeviceConvolutionDepthwise(ConvolutionDepthwise, DeviceConvolution):
+    __doc__ = ConvolutionDepthwise.__doc__
 
 
 class DeviceDeconvolution(Depthwise, Deconvolution):

@@ -24,6 +24,7 @@ class OneDnn(Engine):
         from pycaffe_dist.engines.onednn.batch_norm import BatchNorm
         from pycaffe_dist.engines.onednn.concat import Concat, Slice
         from pycaffe_dist.engines.onednn.convolution import Convolution, Deconvolution
+        from pycaffe_dist.engines.onednn.depthwise import ConvolutionDepthwise, DepthwiseConvolution
         from pycaffe_dist.engines.onednn.dropout import Dropout
         from pycaffe_dist.engines.onednn.eltwise import Eltwise
         from pycaffe_dist.engines.onednn.inner_product import InnerProduct
@@ -42,7 +43,9 @@ class OneDnn(Engine):
             "Clip": neurons.Clip,
             "Concat": Concat,
             "Convolution": Convolution,
+            "ConvolutionDepthwise": ConvolutionDepthwise,
             "Deconvolution": Deconvolution,
+            "DepthwiseConvolution": DepthwiseConvolution,
             "Dropout": Dropout,
             "ELU": neurons.ELU,
             "Eltwise": Eltwise,
@@ -54,6 +57,7 @@ class OneDnn(Engine):
             "Pooling": Pooling,
             "Power": neurons.Power,
             "ReLU": neurons.ReLU,
+            "ReLU6": neurons.ReLU6,
             "Scale": Scale,
             "Sigmoid": neurons.Sigmoid,
             "Slice": Slice,

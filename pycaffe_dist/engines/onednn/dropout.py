@@ -7,10 +7,10 @@ import numpy as np
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.accelerated import Accelerated
 from pycaffe_dist.engines.onednn.formulas import Formula, Pass
+from pycaffe_dist.engines.onednn.library import OneDnnError
 from pycaffe_dist.engines.onednn.neurons import home_of, length
 from pycaffe_dist.layers import dropout as generic
 from pycaffe_dist.memory import Home, Value
-from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import generator
 
 
@@ -22,11 +22,13 @@ class Dropout(Accelerated, generic.Dropout):
         self._mask = Value(self._count, self.dtype)
         self._made: dict[Home, Pass] = {}
         self._home = home_of(bottom[0].blob.data_value, self._count)
+        if self.test_scale != 1:
+            raise OneDnnError("its TEST is no copy")
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].blob.data_value, top[0].blob.data_value
         self._home = home_of(x, self._count)
-        if self.phase == TRAIN:
+        if self.draws:
             self._draw()
         self._apply(x, y)
 
@@ -44,7 +46,7 @@ class Dropout(Accelerated, generic.Dropout):
     def _apply(self, given: Value, result: Value) -> None:
         """Multiply by the mask, if there is one; in place, without one, there is nothing to do."""
         home = self._home
-        if self.phase != TRAIN:
+        if not self.draws:
             if given is not result:
                 size = length(home, self._count)
                 np.copyto(result.replace(home)[:size], given.read(home)[:size])

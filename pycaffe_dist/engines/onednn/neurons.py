@@ -12,6 +12,7 @@ from pycaffe_dist.engines.onednn.formulas import Formula, Pass
 from pycaffe_dist.engines.onednn.library import OneDnnError
 from pycaffe_dist.engines.onednn.primitives import Layout
 from pycaffe_dist.layers import absval, bnll, clip, elu, exponential, power, relu, sigmoid, tanh
+from pycaffe_dist.layers.mobile import relu6
 from pycaffe_dist.layers.neuron import Neuron
 from pycaffe_dist.memory import HOST, Array, Home, Value
 
@@ -131,6 +132,19 @@ class ReLU(Elementwise, relu.ReLU):
     def backward_formulas(self) -> Formulas:
         leak = [("linear", 1 - self.slope, self.slope)] if self.slope else []
         return [("gx", Formula("x", *POSITIVE, *leak, ("mul", "gy")))]
+
+
+class ReLU6(Elementwise, relu6.ReLU6):
+    __doc__ = relu6.ReLU6.__doc__
+
+    def forward_formulas(self) -> Formulas:
+        if self.slope:
+            raise OneDnnError("it has a negative_slope")
+        return [("y", Formula("x", ("max", 0.0), ("min", float(relu6.MOST))))]
+
+    def backward_formulas(self) -> Formulas:
+        below = Formula("x", ("lt", float(relu6.MOST)), ("mul", "gx"))
+        return [("gx", Formula("x", *POSITIVE, ("mul", "gy"))), ("gx", below)]
 
 
 class ELU(Elementwise, elu.ELU):

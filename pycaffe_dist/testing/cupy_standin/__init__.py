@@ -63,6 +63,7 @@ class ufunc:
 UFUNCS = [
     "absolute",
     "add",
+    "cos",
     "divide",
     "equal",
     "exp",
@@ -81,6 +82,7 @@ UFUNCS = [
     "power",
     "reciprocal",
     "sign",
+    "sin",
     "sqrt",
     "square",
     "subtract",

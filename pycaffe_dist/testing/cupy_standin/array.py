@@ -231,6 +231,7 @@ METHODS = [
     "copy",
     "max",
     "min",
+    "prod",
     "ravel",
     "reshape",
     "sum",

@@ -1,0 +1,1 @@
+"""Layers of nets for phones, and activations that forks added."""

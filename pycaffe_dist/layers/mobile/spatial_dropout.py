@@ -1,0 +1,14 @@
+"""SpatialDropout."""
+
+from __future__ import annotations
+
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.dropout import Dropout, Shape
+
+
+@register("SpatialDropout")
+class SpatialDropout(Dropout):
+    """Dropout of whole channels: one number is drawn for each channel of each item."""
+
+    def drawn(self, shape: Shape) -> Shape:
+        return (*shape[:2], *[1] * (len(shape) - 2))
