@@ -2737,7 +2737,7 @@ class ResizeNearestNeighborParameter(_message.Message):
     def __init__(self, align_corners: _Optional[bool] = ..., output_height: _Optional[int] = ..., output_width: _Optional[int] = ..., data_format: _Optional[str] = ..., scale_height: _Optional[float] = ..., scale_width: _Optional[float] = ..., half_pixel_centers: _Optional[bool] = ...) -> None: ...
 
 class ResizeBilinearParameter(_message.Message):
-    __slots__ = ("align_corners", "output_height", "output_width", "data_format", "scale_height", "scale_width", "half_pixel_centers")
+    __slots__ = ("align_corners", "output_height", "output_width", "data_format", "scale_height", "scale_width", "half_pixel_centers", "pytorch_half_pixel")
     ALIGN_CORNERS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_HEIGHT_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_WIDTH_FIELD_NUMBER: _ClassVar[int]
@@ -2745,6 +2745,7 @@ class ResizeBilinearParameter(_message.Message):
     SCALE_HEIGHT_FIELD_NUMBER: _ClassVar[int]
     SCALE_WIDTH_FIELD_NUMBER: _ClassVar[int]
     HALF_PIXEL_CENTERS_FIELD_NUMBER: _ClassVar[int]
+    PYTORCH_HALF_PIXEL_FIELD_NUMBER: _ClassVar[int]
     align_corners: bool
     output_height: int
     output_width: int
@@ -2752,7 +2753,8 @@ class ResizeBilinearParameter(_message.Message):
     scale_height: float
     scale_width: float
     half_pixel_centers: bool
-    def __init__(self, align_corners: _Optional[bool] = ..., output_height: _Optional[int] = ..., output_width: _Optional[int] = ..., data_format: _Optional[str] = ..., scale_height: _Optional[float] = ..., scale_width: _Optional[float] = ..., half_pixel_centers: _Optional[bool] = ...) -> None: ...
+    pytorch_half_pixel: bool
+    def __init__(self, align_corners: _Optional[bool] = ..., output_height: _Optional[int] = ..., output_width: _Optional[int] = ..., data_format: _Optional[str] = ..., scale_height: _Optional[float] = ..., scale_width: _Optional[float] = ..., half_pixel_centers: _Optional[bool] = ..., pytorch_half_pixel: _Optional[bool] = ...) -> None: ...
 
 class UpsampleDarknetParameter(_message.Message):
     __slots__ = ("stride",)
@@ -2974,14 +2976,12 @@ class GemmParameter(_message.Message):
     def __init__(self, alpha: _Optional[float] = ..., beta: _Optional[float] = ..., transpose_a: _Optional[bool] = ..., transpose_b: _Optional[bool] = ...) -> None: ...
 
 class LayerNormParameter(_message.Message):
-    __slots__ = ("eps", "axis", "epsilon")
+    __slots__ = ("eps", "elementwise_affine")
     EPS_FIELD_NUMBER: _ClassVar[int]
-    AXIS_FIELD_NUMBER: _ClassVar[int]
-    EPSILON_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTWISE_AFFINE_FIELD_NUMBER: _ClassVar[int]
     eps: float
-    axis: int
-    epsilon: float
-    def __init__(self, eps: _Optional[float] = ..., axis: _Optional[int] = ..., epsilon: _Optional[float] = ...) -> None: ...
+    elementwise_affine: bool
+    def __init__(self, eps: _Optional[float] = ..., elementwise_affine: _Optional[bool] = ...) -> None: ...
 
 class LogSoftmaxParameter(_message.Message):
     __slots__ = ("axis",)

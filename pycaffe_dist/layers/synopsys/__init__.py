@@ -1,0 +1,1 @@
+"""Layers that the converters of Synopsys Caffe write for those of TensorFlow and ONNX."""
