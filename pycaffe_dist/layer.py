@@ -20,6 +20,7 @@ from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
+from pycaffe_dist.proto.dialects.unheeded import unheeded
 from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 from pycaffe_dist.user_modules import in_one_line
 from pycaffe_dist.vectors import BlobVec
@@ -29,6 +30,7 @@ READINGS: dict[str, list[Reading]] = {}  # of types that forks use for different
 DIALECT = "PCD_DIALECT"  # the variable that chooses among readings, and what `--dialect` sets
 L = TypeVar("L", bound="type[Layer]")
 ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules with layers
+BVLC = "pycaffe_dist.layers"  # the package of BVLC's own layers; those of forks are below it
 UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known
 Arity = int | tuple[int, int | None]
 
@@ -192,6 +194,7 @@ class Layer:
     changes_batch = False  # how many items its tops have is another number in every pass
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
     outer_product = False  # the first parameter's gradient is that of `factors`
+    heeds: frozenset[str] = frozenset()  # fields that forks added to BVLC's layer, and it obeys
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         self.layer_param = LayerParameter()
@@ -249,6 +252,11 @@ class Layer:
         return states[rank if rank < len(states) else 0]
 
     # -- what the net calls ------------------------------------------------------------------
+
+    def unheeded(self) -> list[str]:
+        """What its file asks for and does not happen; a fork's own layer obeys its fork."""
+        of_bvlc = reading(self.layer_param).cls.__module__.rpartition(".")[0] == BVLC
+        return unheeded(self.layer_param, self.heeds) if of_bvlc else []
 
     def set_up(self, bottom: Views, top: Views) -> None:
         """Check the counts, set up, shape the tops, put loss weights into their diffs."""

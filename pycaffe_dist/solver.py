@@ -33,13 +33,15 @@ from pycaffe_dist.events import (
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.dialects.unheeded import unheeded
 from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
-from pycaffe_dist.solvers import snapshots, update
+from pycaffe_dist.solvers import policies, rules, snapshots, update
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 
+HEEDED = policies.HEEDED | rules.HEEDED  # fields of forks that solvers obey
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
 
@@ -95,6 +97,8 @@ class Solver:
             raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
         if param.iter_size < 1:
             raise NetError(f"iter_size must be 1 or more, not {param.iter_size}")
+        for problem in unheeded(param, HEEDED):
+            log.warning("solver.py", "%s", problem)
         self.rule: Rule = create_rule(param)
         learning_rate(param, 0, 0)
         if param.snapshot:

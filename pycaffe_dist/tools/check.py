@@ -18,6 +18,7 @@ from pycaffe_dist.proto.caffe_pb2 import (
     Phase,
     SolverParameter,
 )
+from pycaffe_dist.proto.dialects.unheeded import unheeded
 from pycaffe_dist.proto.nets import (
     NetFile,
     SolverNet,
@@ -34,6 +35,7 @@ from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN
+from pycaffe_dist.solver import HEEDED
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.solver_file import folder_problems, missing_net, settings_problems
 
@@ -190,6 +192,7 @@ def _describe(file: NetFile, state: NetState, python: bool, report: Report) -> N
         report.errors += [*net.problems, *net.data_problems]
         return
     report.warnings += net.data_problems
+    report.warnings += net.unheeded()
     if net.broken:
         return
     phase = Phase.Name(state.phase)
@@ -215,6 +218,7 @@ def _check_solver(file: Prototxt[SolverParameter], python: bool) -> Report:
     )
     report.errors += [f"{file.path}: {text}" for text in settings_problems(solver)]
     report.warnings += folder_problems(file.path, solver)
+    report.warnings += [f"{file.path}: {text}" for text in unheeded(solver, HEEDED)]
     try:
         nets = [train_net(solver), *test_nets(solver)]
     except NetError as e:
