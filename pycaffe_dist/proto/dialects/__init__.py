@@ -9,8 +9,8 @@ for ``make proto``.  Text is read by name, so the union of the names reads every
 * a default on which the forks disagree is none: the layer asks ``HasField`` and knows its fork;
 * what BVLC has stays as BVLC has it.
 
-The forks' own numbers clash, so added fields get private numbers, made of their names.  Those never
-go into a file: ``proto/bvlc.py`` takes the fields out of what is written.
+The forks' own numbers clash, so what is added to BVLC's messages gets private numbers, made of the
+names.  Those never go into a file: ``proto/bvlc.py`` takes the fields out of what is written.
 """
 
 from __future__ import annotations
@@ -139,10 +139,18 @@ def _both(a: Field, b: Field) -> Field:
 
 
 def _add(core: Message, added: Message, path: str) -> None:
-    """Put what forks added into BVLC's schema, on private numbers."""
+    """Put what forks added into BVLC's schema.
+
+    Its messages get private numbers; others keep the forks' own, the first's where they clash.
+    """
+    ours = bool(core.fields)
+    taken = {0}
     for name, new in added.fields.items():
-        if name not in core.fields:
-            core.fields[name] = replace(new, number=_private(f"{path}.{name}"))
+        if name in core.fields:
+            continue
+        clashes = ours or new.number in taken
+        core.fields[name] = replace(new, number=_private(f"{path}.{name}")) if clashes else new
+        taken.add(new.number)
     for name, values in added.enums.items():
         if name not in core.enums:
             core.enums[name] = values

@@ -1,0 +1,104 @@
+"""DetectionEvaluate: which detections are right, for the average precision of a test."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycaffe_dist import boxes
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
+from pycaffe_dist.memory import Array
+
+
+@register("DetectionEvaluate")
+class DetectionEvaluate(Layer):
+    """Detections (1, 1, M, 7) against the truth (1, 1, G, 8), as DetectionOutput and AnnotatedData
+    give them.
+
+    Top (1, 1, R, 5): for each class but the background −1, class, boxes in truth, −1, −1; then for
+    each detection, by image, class and score: image, class, score, right, wrong.  A detection is
+    right if no better one of its class has the same box of the truth as its best, which it overlaps
+    by ``overlap_threshold``.  Where that box is difficult and does not count, it is neither.
+    """
+
+    bottoms = 2
+    on_host = True
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.detection_evaluate_param
+        self.check(p.num_classes > 0, "needs num_classes")
+        self.check(p.overlap_threshold > 0, "overlap_threshold must be above 0")
+        resize = p.resize_param if p.HasField("resize_param") else None
+        self.sizes = ImageSizes(p.name_size_file, resize)
+        self.image = 0
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        for view, width in zip(bottom, (7, 8), strict=True):
+            self.check(
+                view.shape[:2] == (1, 1) and view.shape[3:] == (width,),
+                f"takes a bottom of the shape (1, 1, n, {width}), found {view.shape}",
+            )
+        p = self.layer_param.detection_evaluate_param
+        classes = p.num_classes - (p.background_label_id < p.num_classes)
+        top[0].reshape(1, 1, classes + bottom[0].shape[2], 5)
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.detection_evaluate_param
+        found, truth = bottom[0].data[0, 0], bottom[1].data[0, 0]
+        truth = truth[truth[:, 0] != -1]
+        found = found[(found[:, 0] != -1) & (found[:, 1] != -1)]
+        self._refuse_background(truth, "the truth")
+        self._refuse_background(found, "a detection")
+        counted = np.ones(len(truth), bool) if p.evaluate_difficult_gt else truth[:, 7] == 0
+        rows = [self._positives(truth[counted, 1])]
+        for image in np.unique(found[:, 0]):
+            self._one_image(found[found[:, 0] == image], truth, counted, rows)
+        table = np.concatenate(rows)
+        top[0].reshape(1, 1, len(table), 5)
+        top[0].data[0, 0] = table
+
+    def _refuse_background(self, rows: Array, what: str) -> None:
+        background = self.layer_param.detection_evaluate_param.background_label_id
+        self.check(
+            not (rows[:, 1] == background).any(),
+            f"{what} has the class {background}, which is the background",
+        )
+
+    def _positives(self, classes: Array) -> Array:
+        p = self.layer_param.detection_evaluate_param
+        labels = np.arange(p.num_classes)
+        counts = (classes == labels[:, None]).sum(1)
+        none = np.full(p.num_classes, -1)
+        rows = np.stack([none, labels, counts, none, none], 1).astype(float)
+        return rows[labels != p.background_label_id]
+
+    def _one_image(self, found: Array, truth: Array, counted: Array, rows: list[Array]) -> None:
+        here = truth[:, 0] == found[0, 0]
+        for label in np.unique(found[:, 1]):
+            of_class = here & (truth[:, 1] == label)
+            own = found[found[:, 1] == label]
+            own = own[np.argsort(-own[:, 2], kind="stable")]
+            right, wrong = self._verdicts(own[:, 3:], truth[of_class, 3:7], counted[of_class])
+            rows.append(np.concatenate([own[:, [0, 1, 2]], right[:, None], wrong[:, None]], 1))
+        self.image += 1
+
+    def _verdicts(self, found: Array, truth: Array, counted: Array) -> tuple[Array, Array]:
+        """Which of the sorted detections are right, and which are wrong."""
+        if not len(truth):
+            return np.zeros(len(found), bool), np.ones(len(found), bool)
+        pixel = int(self.sizes.known)
+        scaled = (self.sizes.to_pixels(b, self.image) for b in (found, truth))
+        overlap = boxes.iou(*scaled, pixel)
+        best = overlap.argmax(1)
+        threshold = self.layer_param.detection_evaluate_param.overlap_threshold
+        hits = overlap.max(1) >= np.float32(threshold)
+        ignored = hits & ~counted[best]
+        hits &= ~ignored
+        right = np.zeros(len(found), bool)
+        at = np.flatnonzero(hits)
+        right[at[np.unique(best[at], return_index=True)[1]]] = True  # the first of each box
+        return right, ~right & ~ignored
+
+    def flops(self, bottom: Views, top: Views) -> int:
+        return bottom[0].count

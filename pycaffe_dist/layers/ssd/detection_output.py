@@ -1,0 +1,115 @@
+"""DetectionOutput: boxes out of a detector's predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist import boxes
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layers.ssd.predictions import Predictions, read_priors
+from pycaffe_dist.layers.ssd.save_output import SaveOutput
+from pycaffe_dist.memory import Array
+
+
+@register("DetectionOutput")
+class DetectionOutput(Layer):
+    """Decodes the boxes, drops those that better ones of their class overlap, keeps the best.
+
+    Bottoms: offsets (N, P·L·4) with L = 1 or the classes, probabilities (N, P·K), priors
+    (1, 2, P·4).  Top (1, 1, M, 7): image, class, probability, xmin, ymin, xmax, ymax, by image,
+    class and probability.  If no image has any, M = N rows of −1 behind the image's number.
+
+    A fourth bottom of RefineDet has the probabilities (N, P·2) of an earlier stage: priors with one
+    below ``objectness_score`` are background.  A fifth has its offsets, by which priors are moved.
+    Pictures are not drawn: ``visualize`` only says that the fourth bottom is an image.
+    """
+
+    bottoms = (3, 5)
+    on_host = True
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.detection_output_param
+        self.check(p.num_classes > 0, "needs num_classes")
+        self.check(
+            not (p.share_location and p.background_label_id == -1),
+            "share_location needs a background_label_id of 0 or more",
+        )
+        self.check(p.nms_param.nms_threshold >= 0, "nms_threshold must not be below 0")
+        self.check(0 < p.nms_param.eta <= 1, "eta must be above 0 and at most 1")
+        self.variances = not p.variance_encoded_in_target
+        self.threshold = p.confidence_threshold if p.HasField("confidence_threshold") else None
+        self.top_k = p.nms_param.top_k if p.nms_param.HasField("top_k") else -1
+        self.earlier = list(bottom[3:]) if not p.visualize else []
+        self.saved = SaveOutput(self, p.save_output_param)
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.detection_output_param
+        self.shape = Predictions(self, bottom, p.num_classes, p.share_location)
+        top[0].reshape(1, 1, 1, 7)
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        s = self.shape
+        offsets, scores = s.offsets(bottom[0].data), s.scores(bottom[1].data)
+        priors, variances = read_priors(bottom[2].data, self.variances)
+        found = []
+        for i in range(s.num):
+            likely, near = self._refined(i, scores[i], priors, variances)
+            found.append(self._one_image(i, offsets[i], likely, near, variances))
+        rows = np.concatenate(found)
+        if not len(rows):
+            rows = np.full((s.num, 7), -1.0)
+            rows[:, 0] = np.arange(s.num)
+        top[0].reshape(1, 1, len(rows), 7)
+        top[0].data[0, 0] = rows
+        self.saved.add(rows, s.num)
+
+    def _refined(self, i: int, scores: Array, priors: Array, variances: Any) -> tuple[Array, Array]:
+        """The scores and priors of an image after RefineDet's earlier stage, if there is one."""
+        p = self.layer_param.detection_output_param
+        if len(self.earlier) > 0:
+            objects = self.earlier[0].data.reshape(self.shape.num, -1, 2)[i, :, 1]
+            nothing = np.eye(1, p.num_classes, dtype=scores.dtype)
+            scores = np.where(objects[:, None] < p.objectness_score, nothing, scores)
+        if len(self.earlier) > 1:
+            moved = self.earlier[1].data.reshape(self.shape.num, -1, 4)[i]
+            priors = boxes.decode(p.code_type, priors, variances, moved)
+        return scores, priors
+
+    def _one_image(
+        self, image: int, offsets: Array, scores: Array, priors: Array, variances: Any
+    ) -> Array:
+        """The rows of an image: (m, 7)."""
+        p = self.layer_param.detection_output_param
+        found = [np.zeros((0, 7))]
+        for c in range(p.num_classes):
+            if c == p.background_label_id:
+                continue
+            likely = self._candidates(scores[:, c])
+            spread = None if variances is None else variances[likely]
+            own = offsets[likely, 0 if p.share_location else c]
+            placed = boxes.decode(p.code_type, priors[likely], spread, own)
+            kept = boxes.nms(placed, p.nms_param.nms_threshold, p.nms_param.eta)
+            rows = np.empty((len(kept), 7))
+            rows[:, 0], rows[:, 1], rows[:, 2] = image, c, scores[likely[kept], c]
+            rows[:, 3:] = placed[kept]
+            found.append(rows)
+        rows = np.concatenate(found)
+        if -1 < p.keep_top_k < len(rows):
+            best = np.argsort(-rows[:, 2], kind="stable")[: p.keep_top_k]
+            rows = rows[np.sort(best)]
+        return rows
+
+    def _candidates(self, scores: Array) -> Array:
+        """The indices of the scores above the threshold, best first, at most ``top_k``."""
+        if self.threshold is not None:
+            likely = np.flatnonzero(scores > np.float32(self.threshold))
+        else:
+            likely = np.arange(len(scores))
+        likely = likely[np.argsort(-scores[likely], kind="stable")]
+        return likely[: self.top_k] if self.top_k > -1 else likely
+
+    def flops(self, bottom: Views, top: Views) -> int:
+        return bottom[0].count + bottom[1].count

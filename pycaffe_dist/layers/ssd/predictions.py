@@ -1,0 +1,49 @@
+"""The bottoms that DetectionOutput and MultiBoxLoss have in common: offsets, scores and priors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import Layer
+from pycaffe_dist.memory import Array
+
+
+@dataclass
+class Predictions:
+    """Offsets (N, P·L·4), scores (N, P·K) and priors (1, 2, P·4), which must fit each other."""
+
+    num: int
+    priors: int
+    classes: int
+    locations: int  # L: 1, or one for each class
+
+    def __init__(self, layer: Layer, bottom: Views, classes: int, shared: bool) -> None:
+        loc, conf, prior = bottom[0].shape, bottom[1].shape, bottom[2].shape
+        layer.check(
+            len(prior) >= 3 and prior[1] == 2 and bottom[2].count % 8 == 0,
+            f"takes priors of the shape (1, 2, P·4), found {prior}",
+        )
+        self.num, self.priors = loc[0], bottom[2].count_from(2) // 4
+        self.classes, self.locations = classes, 1 if shared else classes
+        wanted = self.priors * self.locations * 4, self.priors * classes
+        layer.check(
+            conf[0] == self.num and (bottom[0].count_from(1), bottom[1].count_from(1)) == wanted,
+            f"{self.priors} priors and {classes} classes take offsets of the shape "
+            f"({self.num}, {wanted[0]}) and scores of ({self.num}, {wanted[1]}), "
+            f"found {loc} and {conf}",
+        )
+
+    def offsets(self, values: Array) -> Array:
+        return values.reshape(self.num, self.priors, self.locations, 4)
+
+    def scores(self, values: Array) -> Array:
+        return values.reshape(self.num, self.priors, self.classes)
+
+
+def read_priors(values: Array, with_variances: bool = True) -> tuple[Array, Array | None]:
+    """(P, 4) boxes and their variances, if those count."""
+    priors, variances = np.asarray(values)[0].reshape(2, -1, 4)
+    return priors, variances if with_variances else None

@@ -1,0 +1,128 @@
+"""PriorBox: the boxes that a detector's predictions are relative to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.memory import Array
+
+
+class Priors(Layer):
+    """Boxes of a few sizes around the centre of each cell of a feature map.
+
+    Bottoms: a map (N, C, h, w) and the image (only its height and width count).
+    Top (1, 2, h·w·P·4): the boxes (xmin, ymin, xmax, ymax) in parts of the image, cell by cell;
+    then their variances.
+    Centres are (x + offset)·step_w, (y + offset)·step_h, in pixels of the image.
+    """
+
+    bottoms = 2
+    on_host = True
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.prior_box_param
+        self.sizes = self.box_sizes(p)
+        found = [*p.variance] or [0.1]
+        self.check(
+            len(found) in (1, 4) and min(found) > 0,
+            f"takes 1 or 4 variances above 0, found {found}",
+        )
+        self.variances = np.array(found * (4 // len(found)), np.float32)
+        self.image = self._pair(p, "img", "img_size")
+        self.step = self._pair(p, "step", "step")
+        self.made: tuple[Any, Any] = (None, None)
+
+    def box_sizes(self, p: Any) -> Array:
+        """(P, 2): the widths and heights of a cell's boxes in pixels."""
+        raise NotImplementedError
+
+    def _pair(self, p: Any, what: str, both: str) -> tuple[float, float] | None:
+        """(height, width) that are given as one number or as two."""
+        h, w = f"{what}_h", f"{what}_w"
+        if p.HasField(h) or p.HasField(w):
+            self.check(not p.HasField(both), f"takes {both}, or {h} and {w}, not all of them")
+            values = getattr(p, h), getattr(p, w)
+        elif p.HasField(both):
+            values = getattr(p, both), getattr(p, both)
+        else:
+            return None
+        self.check(min(values) > 0, f"{h} and {w} must be above 0, found {values}")
+        return values
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        self.check(
+            len(bottom[0].shape) == 4 and len(bottom[1].shape) == 4,
+            f"takes bottoms of 4 axes, found {bottom[0].shape} and {bottom[1].shape}",
+        )
+        self.cells = bottom[0].shape[2:]
+        top[0].reshape(1, 2, self.cells[0] * self.cells[1] * len(self.sizes) * 4)
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        image = self.image or bottom[1].shape[2:]
+        key = self.cells, image
+        if key != self.made[0]:
+            self.made = key, self._boxes(*key)
+        top[0].data[0, 0] = self.made[1].reshape(-1)
+        top[0].data[0, 1].reshape(-1, 4)[...] = self.variances
+
+    def _boxes(self, cells: Any, image: Any) -> Array:
+        step = np.array(self.step or np.divide(image, cells, dtype=np.float32), np.float32)
+        offset = np.float32(self.layer_param.prior_box_param.offset)
+        y, x = (
+            (np.arange(n, dtype=np.float32) + offset) * s for n, s in zip(cells, step, strict=True)
+        )
+        centre = np.stack(np.meshgrid(x, y), -1)[:, :, None].astype(float)
+        half = self.sizes.astype(float) / 2
+        boxes = np.concatenate([centre - half, centre + half], -1) / (*image[::-1], *image[::-1])
+        return boxes.clip(0, 1) if self.layer_param.prior_box_param.clip else boxes
+
+
+@register("PriorBox")
+class PriorBox(Priors):
+    """For each min_size s (cut to an integer): a square of s; one of √(s·S) with its max_size S;
+    then s·√r wide and s/√r high for each aspect ratio r but 1, and for 1/r if ``flip``.
+    """
+
+    def box_sizes(self, p: Any) -> Array:
+        self.check(len(p.min_size) > 0, "needs a min_size")
+        self.check(min(p.min_size) > 0, f"min_size must be above 0, found {[*p.min_size]}")
+        pairs = len(p.max_size) in (0, len(p.min_size))
+        self.check(
+            pairs and all(b > a for a, b in zip(p.min_size, p.max_size, strict=False)),
+            "takes no max_size or one for each min_size that is larger, "
+            f"found {[*p.min_size]} and {[*p.max_size]}",
+        )
+        root = np.sqrt(np.array(_ratios(p), np.float32))
+        sizes = []
+        for i, least in enumerate(p.min_size):
+            s = int(least)
+            sizes.append([s, s])
+            if p.max_size:
+                sizes.append([np.sqrt(s * int(p.max_size[i]))] * 2)
+            sizes += [[s * r, s / r] for r in root]
+        return np.array(sizes, np.float32)
+
+
+def _ratios(p: Any) -> list[float]:
+    """The aspect ratios that differ from 1 and among each other by 1e-6 or more."""
+    found = [1.0]
+    for ratio in p.aspect_ratio:
+        if all(abs(ratio - known) >= 1e-6 for known in found):
+            found += [ratio, 1 / ratio] if p.flip else [ratio]
+    return found[1:]
+
+
+@register("PriorBoxClustered")
+class PriorBoxClustered(Priors):
+    """A box for each pair of ``width`` and ``height``, as given."""
+
+    def box_sizes(self, p: Any) -> Array:
+        self.check(
+            len(p.width) == len(p.height) > 0,
+            f"needs as many width as height, found {len(p.width)} and {len(p.height)}",
+        )
+        return np.array([*zip(p.width, p.height, strict=True)], np.float32)

@@ -1,0 +1,32 @@
+"""SmoothL1Loss of SSD: squared near zero, absolute far from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.euclidean_loss import EuclideanLoss
+
+
+def smooth_l1(xp: Any, d: Any) -> Any:
+    """d²/2 where |d| < 1, |d| − 1/2 elsewhere; the derivative is d cut to [−1, 1]."""
+    size = xp.abs(d)
+    return xp.where(size < 1, d * d / 2, size - 0.5)
+
+
+@register("SmoothL1Loss", dialect="ssd")
+class SmoothL1Loss(EuclideanLoss):
+    """1/N Σ s(a − b), s(d) = d²/2 if |d| < 1, else |d| − 1/2;  ∂a = cut(a − b)/N,  ∂b = −∂a."""
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        d = self.difference.data
+        self.xp.subtract(bottom[0].data, bottom[1].data.reshape(d.shape), out=d)
+        top[0].data[...] = smooth_l1(self.xp, d).sum() / self.num
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        d = self.xp.clip(self.difference.data, -1, 1)
+        scale = self.scaled_weight(top, self.num)
+        for view, wanted, factor in zip(bottom, propagate_down, (scale, -scale), strict=True):
+            if wanted:
+                self.xp.multiply(d, factor, out=view.diff.reshape(d.shape))
