@@ -101,7 +101,8 @@ def _options(args: argparse.Namespace, argv: list[str]) -> TrainOptions:
     if args.gpu:
         ids = devices(args.gpu, args.engine)
         given["device"] = ids[local_rank() % len(ids)]
-    given["cluster"] = cluster_settings(args, seconds(args.stall_timeout))
+    cluster = cluster_settings(args, seconds(args.stall_timeout))
+    given["cluster"] = dataclasses.replace(cluster, deterministic=args.deterministic)
     return TrainOptions(**given, command="pcd train " + shlex.join(argv))
 
 

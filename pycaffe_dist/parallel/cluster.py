@@ -16,6 +16,7 @@ import numpy as np
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import Loss
+from pycaffe_dist.events import Event, Snapshotting
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, facts
 from pycaffe_dist.parallel.batch_norm import Merging, batch_norms, separate, synchronise
@@ -30,7 +31,9 @@ from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Communicator, Steps, run
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
 from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.kept_plan import kept_plan, note_plan
 from pycaffe_dist.parallel.launcher import by_open_mpi, rank_and_size
+from pycaffe_dist.parallel.links import USUAL
 from pycaffe_dist.parallel.mpirun import OPEN_MPI, another_mpi
 from pycaffe_dist.parallel.node import Node
 from pycaffe_dist.parallel.pace import TokenBucket
@@ -104,7 +107,7 @@ def distribute(
         solver: of this rank.
         settings: what was asked for.
         communicator: which nobody else uses as long as the context lasts.
-        plan: the same on all ranks; made by rank 0 if not given.
+        plan: the same on all ranks; if not given, that of rank 0's notes, or made by rank 0.
         recorder: is told what is exchanged and waited for.
         watchdog: is told who is waited for; ``watch`` makes it if it is not given.
     """
@@ -141,11 +144,14 @@ def _find_way(
 
 
 def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator, way: Way) -> Plan:
-    """Rank 0 decides, for all."""
-    links = way.links(communicator)
-    plan = None
-    if communicator.rank == 0:
-        ranks, nodes = communicator.size, communicator.nodes.count
+    """Rank 0 decides, for all: a run that goes on has its plan already."""
+    ranks, nodes, first = communicator.size, communicator.nodes.count, communicator.rank == 0
+    kept = kept_plan(solver, settings, ranks, nodes) if first else None
+    plan: Plan | None = run(broadcast_object(communicator, kept))
+    if plan is not None:
+        return plan
+    links = USUAL if settings.deterministic else way.links(communicator)
+    if first:
         speakers = nodes if way.levels else ranks
         plan = make_plan(solver.net, settings, ranks, speakers, links, solver.param)
         plan = replace(plan, nodes=nodes)
@@ -204,6 +210,7 @@ class Cluster(OneRank):
         self._merging = Merging(solver.net) if self._norms and not settings.sync_bn else None
         if settings.sync_bn:
             synchronise(self._norms, self.thread, self.way.mean_over_ranks)
+        solver.subscribers.append(self._before_snapshot)
         solver.ranks = self
 
     def _fabric(self) -> Fabric:
@@ -253,6 +260,7 @@ class Cluster(OneRank):
         if self.settings.sync_bn:
             separate(self._norms)
         self._gather_histories()
+        self.solver.subscribers.remove(self._before_snapshot)
         self.solver.ranks = OneRank(self.solver)
         self.share(None)  # nobody leaves while others still expect something
         self.thread.close()
@@ -362,6 +370,10 @@ class Cluster(OneRank):
         yield self.solver.history
         for parcel in self._updating():
             parcel.drop_history()
+
+    def _before_snapshot(self, event: Event) -> None:
+        if isinstance(event, Snapshotting):
+            note_plan(self.solver, self.settings, self.plan)
 
     def _gather_histories(self) -> None:
         for parcel in self._updating():

@@ -55,6 +55,10 @@ class Links:
     backward: tuple[float, ...] | None = None
 
 
+# Of a cluster that nobody has measured: gigabit links between nodes of common processors.
+USUAL = Links(AlphaBeta(1e-4, 8e-9), AlphaBeta(5e-6, 2e-10), 40e9, 12e9)
+
+
 def bits_per_second(text: str) -> float:
     """``1gbit``, ``2.5Gbit/s``, ``200mbit``, or a plain number of bits."""
     found = re.fullmatch(r"\s*([0-9.eE+]+)\s*([kmg]?bit)?(?:/s|ps)?\s*", text.lower())

@@ -29,6 +29,7 @@ class ClusterSettings:
         sync_bn: BatchNorm over the batches of all ranks.
         check_every: iterations after which ranks compare their weights; 0: at snapshots only.
         nccl: whether GPUs exchange by NCCL where they can.
+        deterministic: plan from stated figures, because measured ones are never the same again.
         stall_timeout: seconds without progress after which a rank gives up; 0 for never.
         trace: where a trace of the run goes.
         stats_path: where the traffic by layer and scheme goes.
@@ -46,6 +47,7 @@ class ClusterSettings:
     sync_bn: bool = False
     check_every: int = 0
     nccl: bool = True
+    deterministic: bool = False
     stall_timeout: float = 300.0
     trace: str | None = None
     stats_path: str | None = None

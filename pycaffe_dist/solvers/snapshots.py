@@ -248,6 +248,13 @@ def _layer_states(
     return found
 
 
+def read_notes(state_path: str) -> dict[str, Any]:
+    """The solver's notes in a snapshot; none, if it is Caffe's own."""
+    sidecar = Path(_stem(state_path) + SIDECAR)
+    notes: dict[str, Any] = _load_sidecar(sidecar)[1].get("notes", {}) if sidecar.exists() else {}
+    return notes
+
+
 def _load_sidecar(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with np.load(path, allow_pickle=False) as stored:

@@ -124,6 +124,8 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         recycle([solver.net, *solver.test_nets])
         recorder = Recorder(ranks.rank, keep=bool(options.cluster.trace))
         if ranks.size > 1:
+            if resume and first:
+                solver.notes = snapshots.read_notes(resume)  # where the plan is
             cluster = stack.enter_context(
                 distribute(solver, options.cluster, ranks, recorder=recorder, watchdog=watchdog)
             )
