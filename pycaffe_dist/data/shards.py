@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist.data.source import Buffer, Source
+from pycaffe_dist.errors import FileError
 
 
 class Deal:
@@ -83,8 +85,31 @@ class Records:
         return Deal(self.source.count, self.rank, self.ranks, seed)
 
 
+def sources(shard: str | None, records: int | None) -> dict[str, Any]:
+    """What ranks must find alike: all a part of their own, or all the same number of records."""
+    if shard:
+        return {"source": "the rank's own part, <source>_<rank>"}
+    count = {} if records is None else {"number of records": records}
+    return {"source": "dealt to all ranks", **count}
+
+
 def shard_of(source: str, shared: bool | None, rank: int, ranks: int) -> str | None:
-    """``<source>_<rank>`` if it is there and ``shared_file_system: false`` asks for it."""
+    """``<source>_<rank>`` if ``shared_file_system: false`` asks for it and there are such parts.
+
+    Without any of them the ranks share ``source`` itself.
+
+    Raises:
+        FileError: parts of other ranks are there, and not this one's.
+    """
     own = f"{source}_{rank}"
-    wanted = shared is False and (ranks > 1 or not os.path.exists(source))
-    return own if wanted and os.path.exists(own) else None
+    if shared is not False or not (ranks > 1 or not os.path.exists(source)):
+        return None
+    if os.path.exists(own):
+        return own
+    others = [name for r in range(ranks) if os.path.exists(name := f"{source}_{r}")]
+    if others:
+        raise FileError(
+            f"{own}: is not there, and shared_file_system: false lets rank {rank} of {ranks} read "
+            f"it; found {', '.join(others)}. `pcd partition_data` makes parts for {ranks} ranks."
+        )
+    return None

@@ -5,6 +5,7 @@ import pytest
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.shards import Deal, Records, shard_of
 from pycaffe_dist.data.source import open_source
+from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
 
 COUNT = 103
@@ -66,9 +67,13 @@ def test_shards(tmp_path):
     for name in ("db", "db_0", "db_1"):
         (tmp_path / name).mkdir()
     assert shard_of(source, False, 1, 2) == f"{source}_1"
-    assert shard_of(source, False, 2, 3) is None  # there is none
+    with pytest.raises(FileError, match=r"db_2: is not there.*found .*db_0, .*db_1.*for 3 ranks"):
+        shard_of(source, False, 2, 3)
     assert shard_of(source, True, 1, 2) is None
     assert shard_of(source, None, 1, 2) is None
     assert shard_of(source, False, 0, 1) is None
     (tmp_path / "db").rmdir()
     assert shard_of(source, False, 0, 1) == f"{source}_0"
+    for name in ("db_0", "db_1"):
+        (tmp_path / name).rmdir()
+    assert shard_of(source, False, 2, 3) is None  # nobody has one
