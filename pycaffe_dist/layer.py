@@ -233,6 +233,10 @@ class Layer:
         """(A, B): the first parameter's gradient is AᵀB, or its transpose; for outer_product."""
         raise NotImplementedError
 
+    def sources(self) -> dict[str, Any]:
+        """What all ranks must find in their files, by name: where from, how many records."""
+        return {}
+
     def gives_gradient(self, index: int) -> bool:
         """Whether backward adds to the gradient of parameter ``index``."""
         return self.param_propagate_down[index]

@@ -50,6 +50,10 @@ class LMDBSource(Source):
         key, value = self._cursor.item()
         return bytes(key), value
 
+    @property
+    def quick_count(self) -> int | None:
+        return self.count
+
     def _count_records(self) -> int:
         return int(self._environment.stat()["entries"])
 

@@ -75,6 +75,11 @@ class Source(ABC):
             self._count = self._count_records()
         return self._count
 
+    @property
+    def quick_count(self) -> int | None:
+        """The number of records, if the database knows it without a walk."""
+        return None
+
     def seek(self, index: int) -> None:
         """Go to record ``index`` in the order of keys.
 

@@ -10,7 +10,7 @@ from pycaffe_dist.blob import Views
 from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
-from pycaffe_dist.data.shards import Records, shard_of
+from pycaffe_dist.data.shards import Records, shard_of, sources
 from pycaffe_dist.data.source import Buffer, Source, key_text, open_source
 from pycaffe_dist.data.transformer import Shape, encoded_color, output_shape
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
@@ -89,6 +89,11 @@ class Data(BaseData):
         if self.records.seed is not None:
             self.records.seed = position.get("shuffle_seed", self.records.seed)
         self.records.position = position.get("records", self.records.position)
+
+    def sources(self) -> dict[str, Any]:
+        if self.context.dry:
+            return {}
+        return sources(self._shard(), self.records.source.quick_count)
 
     def restarts(self) -> int:
         return self.records.restarts

@@ -11,7 +11,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
-from pycaffe_dist.data.shards import Deal, shard_of
+from pycaffe_dist.data.shards import Deal, shard_of, sources
 from pycaffe_dist.data.transformer import Shape, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import register
@@ -118,6 +118,9 @@ class ImageData(BaseData):
                 f"the snapshot was made with a list of {len(self.order)} images, "
                 f"{self.layer_param.image_data_param.source} has {len(self.lines)}"
             )
+
+    def sources(self) -> dict[str, Any]:
+        return {} if self.context.dry else sources(self._shard(), len(self.lines))
 
     def _line(self) -> int:
         return self.deal.record(self.taken) if self.deal else int(self.order[self.taken])

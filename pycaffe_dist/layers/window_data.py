@@ -11,6 +11,7 @@ from pycaffe_dist.data import draws
 from pycaffe_dist.data.draws import raw
 from pycaffe_dist.data.image import Color, Pixels, decode, read_image
 from pycaffe_dist.data.prefetch import Batch
+from pycaffe_dist.data.shards import sources
 from pycaffe_dist.data.transformer import Shape
 from pycaffe_dist.data.windows import Window, read_window_file, warp
 from pycaffe_dist.errors import FileError, NetError
@@ -82,6 +83,11 @@ class WindowData(BaseData):
     def go_to(self, position: dict[str, Any]) -> None:
         if "windows" in position:
             self.rng = draws.from_state(position["windows"])
+
+    def sources(self) -> dict[str, Any]:
+        if self.context.dry:
+            return {}
+        return sources(None, len(self.windows.foreground) + len(self.windows.background))
 
     def _fill(self, out: Array, window: Window, mirror: bool) -> None:
         p = self.layer_param.window_data_param

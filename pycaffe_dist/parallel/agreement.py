@@ -75,7 +75,7 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
 
 
 def _fields(layer: Layer) -> dict[str, str]:
-    """What a layer's prototxt says, by the full names of fields, and the shapes of its blobs."""
+    """What a layer's prototxt says, by full names, the shapes of its blobs, what its files hold."""
     found: dict[str, str] = {}
     path: list[str] = []
     for line in format_text(layer.layer_param).splitlines():
@@ -88,7 +88,7 @@ def _fields(layer: Layer) -> dict[str, str]:
             field = ".".join([*path, name])
             found[field] = f"{found[field]}, {value}" if field in found else value
     shapes = {f"the shape of parameter {i}": str(b.shape) for i, b in enumerate(layer.blobs)}
-    return {**found, **shapes}
+    return {**found, **shapes, **{name: str(v) for name, v in layer.sources().items()}}
 
 
 def checksums(solver: Solver) -> dict[str, Any]:

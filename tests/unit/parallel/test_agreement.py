@@ -1,8 +1,11 @@
 import platform
 
+
+import h5py
 import numpy as np
 import pytest
 
+from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.parallel import agreement
 from pycaffe_dist.parallel.agreement import (
     Checksum,
@@ -19,6 +22,7 @@ from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
 
+NO_PLAN = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
 SOLVER = """
 base_lr: 0.01 lr_policy: "fixed" random_seed: 1
 net_param {
@@ -73,15 +77,14 @@ def test_of_two_rank_0_is_believed_and_many_differences_are_counted():
 
 
 def test_what_is_compared_before_the_first_step(solver, monkeypatch):
-    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
-    before = facts(solver, ClusterSettings(), plan)
+    before = facts(solver, ClusterSettings(), NO_PLAN)
     assert before["the engine"] == solver.context.engine.name
-    assert before == facts(solver, ClusterSettings(trace="mine.json"), plan)
+    assert before == facts(solver, ClusterSettings(trace="mine.json"), NO_PLAN)
     solver.net.layers[1].layer_param.inner_product_param.num_output = 5
     solver.param.base_lr = 0.5
     monkeypatch.setattr(agreement, "_code", lambda: 1)
     monkeypatch.setattr(agreement, "_blas", lambda: "another")
-    after = facts(solver, ClusterSettings(staleness=1), plan)
+    after = facts(solver, ClusterSettings(staleness=1), NO_PLAN)
     assert {name for name in after if after[name] != before[name]} == {
         "the code of pycaffe_dist",
         "the BLAS of NumPy",
@@ -103,13 +106,12 @@ def test_versions_of_python_are_told_apart_and_patches_are_not(solver, monkeypat
 
 
 def test_test_nets_are_compared_too():
-    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
     text = SOLVER.replace("net_param {", "test_iter: 1 test_interval: 1 net_param {")
     ranks = []
     for size in (2, 5):
         solver = Solver(parse_text(text, SolverParameter()).message)
         solver.test_nets[0].layers[0].layer_param.input_param.shape[0].dim[0] = size
-        ranks.append(facts(solver, ClusterSettings(), plan))
+        ranks.append(facts(solver, ClusterSettings(), NO_PLAN))
     assert compared(ranks).splitlines() == [
         'rank 1 on host1 differs from rank 0 in input_param.shape.dim of layer "x" of test net #0: '
         "5, 3, rank 0 has 2, 3",
@@ -117,14 +119,53 @@ def test_test_nets_are_compared_too():
     ]
 
 
+@pytest.mark.parametrize("kind", ["Data", "ImageData", "HDF5Data"])
+def test_another_number_of_records_is_noticed(kind, tmp_path):
+    """Also where the folder is another one, but for shards of their own."""
+    ranks = []
+    for folder, count in (("a", 6), ("b", 5)):
+        source = write_records(kind, tmp_path / folder, count)
+        field = {"Data": "data", "ImageData": "image_data", "HDF5Data": "hdf5_data"}[kind]
+        backend = "backend: LMDB" if kind == "Data" else ""
+        text = (
+            f'base_lr: 1 lr_policy: "fixed" net_param {{ layer {{ name: "d" type: "{kind}" '
+            f'top: "data" top: "label" {field}_param {{ source: "{source}" batch_size: 2 '
+            f"{backend} }} }} }}"
+        )
+        solver = Solver(parse_text(text, SolverParameter()).message)
+        fields = facts(solver, ClusterSettings(), NO_PLAN)['layer "d"']
+        ranks.append({'layer "d"': {k: v for k, v in fields.items() if "param." not in k}})
+    what = "rows of the file in hand" if kind == "HDF5Data" else "number of records"
+    assert compared(ranks).splitlines() == [
+        f'rank 1 on host1 differs from rank 0 in {what} of layer "d": 5, rank 0 has 6',
+        "Mend it.",
+    ]
+
+
+def write_records(kind, folder, count):
+    """The source of so many records, for a data layer."""
+    folder.mkdir()
+    pixels = np.zeros((count, 3, 2, 2), np.uint8)
+    if kind == "Data":
+        write_lmdb(folder / "db", [image_record(f"{i:03}", x, 0) for i, x in enumerate(pixels)])
+        return folder / "db"
+    if kind == "HDF5Data":
+        with h5py.File(folder / "d.h5", "w") as file:
+            file["data"], file["label"] = pixels.astype(np.float32), np.zeros(count, np.float32)
+        (folder / "list.txt").write_text(str(folder / "d.h5"))
+        return folder / "list.txt"
+    (folder / "x.ppm").write_bytes(b"P6 2 2 255\n" + bytes(12))
+    (folder / "list.txt").write_text(f"{folder}/x.ppm 0\n" * count)
+    return folder / "list.txt"
+
+
 def test_a_layer_that_differs_is_told_with_its_fields(solver):
-    plan = Plan((), 1, 1, "paper", "fp32", 1.0, 1.0)
-    before = facts(solver, ClusterSettings(), plan)
+    before = facts(solver, ClusterSettings(), NO_PLAN)
     layer = solver.net.layers[1].layer_param
     layer.inner_product_param.num_output = 5
     layer.param.add(lr_mult=2)
     layer.param.add(lr_mult=0)
-    after = facts(solver, ClusterSettings(), plan)
+    after = facts(solver, ClusterSettings(), NO_PLAN)
     after['layer "new"'] = after.pop('layer "x"')
     assert compared([before, after]).splitlines() == [
         'rank 1 on host1 differs from rank 0 in layer "x": nothing, rank 0 has one',
