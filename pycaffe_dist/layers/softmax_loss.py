@@ -45,21 +45,26 @@ class SoftmaxWithLoss(Loss):
             view.share_data(self.prob)
 
     def forward(self, bottom: Views, top: Views) -> None:
+        own, counted = self.gains(bottom)
+        top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)  # never −0
+
+    def gains(self, bottom: Views) -> tuple[Any, Any]:
+        """log p[label] at every position (outer, inner), 0 where it does not count; which do."""
         xp, p = self.xp, self.prob.data.reshape(self.folded)
         softmax(xp, bottom[0].data.reshape(self.folded), out=p)
-        labels, counted = self._labels(bottom)
+        labels, counted = self.labels(bottom)
         own = p.reshape(-1)[places(xp, labels, self.folded)]
         xp.maximum(own, self.dtype.type(LEAST), out=own)
         xp.log(own, out=own)
         if counted is not None:
             xp.copyto(own, 0, where=~counted)
-        top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)  # never −0
+        return own, counted
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
         if not propagate_down[0]:
             return
-        labels, counted = self._labels(bottom)
+        labels, counted = self.labels(bottom)
         gx = bottom[0].diff.reshape(self.folded)
         gx[...] = self.prob.data.reshape(self.folded)
         gx.reshape(-1)[places(self.xp, labels, self.folded)] -= 1
@@ -68,5 +73,41 @@ class SoftmaxWithLoss(Loss):
     def flops(self, bottom: Views, top: Views) -> int:
         return 4 * bottom[0].count
 
-    def _labels(self, bottom: Views) -> tuple[Any, Any]:
+    def labels(self, bottom: Views) -> tuple[Any, Any]:
         return class_numbers(self, bottom[1], self.folded, self.ignored_label())
+
+
+@register(
+    "SoftmaxWithLoss",
+    dialect="segnet",
+    when=lambda param: len(param.loss_param.class_weighting) > 0,
+    why="loss_param has class_weighting",
+)
+class WeightedSoftmaxWithLoss(SoftmaxWithLoss):
+    """SoftmaxWithLoss of SegNet: −1/n Σ w[label]·log p[label];  ∂x = w[label]·(p − [label])/n.
+
+    w is ``class_weighting``, a number for each class.  n counts positions, not their weights.
+    """
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        super().setup(bottom, top)
+        given = list(self.layer_param.loss_param.class_weighting)
+        self.weights = self.xp.asarray(np.array(given, self.dtype))
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        super().reshape(bottom, top)
+        self.check(
+            len(self.weights) == self.folded[1],
+            f"{len(self.weights)} class_weighting for {self.folded[1]} classes; give one for each",
+        )
+
+    def gains(self, bottom: Views) -> tuple[Any, Any]:
+        own, counted = super().gains(bottom)
+        own *= self.weights[self.labels(bottom)[0]]
+        return own, counted
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        super().backward(top, propagate_down, bottom)
+        if propagate_down[0]:
+            gx = bottom[0].diff.reshape(self.folded)
+            gx *= self.weights[self.labels(bottom)[0]][:, None]

@@ -45,7 +45,7 @@ class Merging:
 
     def steps(self, port: Port) -> Steps[None]:
         """All ranks do this together, even if only one of them has run a pass."""
-        stored = [blob.data.reshape(-1) for layer in self._layers for blob in layer.blobs]
+        stored = [blob.data.reshape(-1) for layer in self._layers for blob in layer.statistics()]
         whole = np.concatenate([*stored, [self._moved]])
         yield from mean(port, whole, STATISTICS)
         at = 0

@@ -91,7 +91,7 @@ class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
         labels = bottom[1].blob.data_value.read()[: len(self._rows)]
         least, most = np.minimum.reduce(labels), np.maximum.reduce(labels)
         if not (least > -1 and most < self.folded[1]):
-            self._labels(bottom)  # says which is wrong
+            self.labels(bottom)  # says which is wrong
         places = labels.astype(np.intp)
         places += self._rows
         return places

@@ -8,6 +8,7 @@ in the real package (tests/gpu/test_standin.py), but for ``COUNTS``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +37,7 @@ __all__ = [
     "int64",
     "intp",
     "ndarray",
+    "stack",
     "uint8",
     "uint32",
 ]
@@ -93,6 +95,7 @@ FUNCTIONS = [
     "argsort",
     "bincount",
     "copyto",
+    "cumsum",
     "einsum",
     "empty_like",
     "flatnonzero",
@@ -125,6 +128,10 @@ def _function(name: str) -> Any:
 
 for _name in FUNCTIONS:
     globals()[_name] = _function(_name)
+
+
+def stack(arrays: Sequence[ndarray], axis: int = 0) -> Any:
+    return lift(lambda *parts: np.stack(parts, axis), "stack", *arrays)
 
 
 # -- creation --------------------------------------------------------------------------------------

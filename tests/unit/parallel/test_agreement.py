@@ -1,6 +1,5 @@
 import platform
 
-
 import h5py
 import numpy as np
 import pytest

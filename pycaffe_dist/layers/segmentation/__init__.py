@@ -1,0 +1,1 @@
+"""Layers of nets that label every pixel: SegNet, DeconvNet, DeepLab, PSPNet."""
