@@ -1,0 +1,238 @@
+"""Layers of R-CNN: bins by a plain loop, gradients by differences, and what is refused."""
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layers.rcnn.proposal import anchors
+from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
+
+POOL = 'type: "ROIPooling" roi_pooling_param { pooled_h: 3 pooled_w: 2 spatial_scale: 0.25 %s }'
+# image, x1, y1, x2, y2: inside, over the edges, upside down, outside, one pixel.
+ROIS = np.array(
+    [
+        [0, 2, 3, 30, 25],
+        [1, -10, -7, 60, 70],
+        [0, 20, 20, 4, 4],
+        [1, 90, 90, 99, 99],
+        [1, 8, 8, 8, 8],
+        [0, 0, 0, 27, 35],
+    ],
+    float,
+)
+
+
+def half_away(x):
+    return int(np.sign(x) * np.floor(abs(x) + 0.5))
+
+
+def pooled(x, rois, pad=0.0):
+    """ROIPooling as its paper's code has it, a bin at a time."""
+    out = np.zeros((len(rois), x.shape[1], 3, 2))
+    for r, (image, x1, y1, x2, y2) in enumerate(rois):
+        wide, high = (x2 - x1 + 1) * pad, (y2 - y1 + 1) * pad
+        first = half_away((y1 - high) * 0.25), half_away((x1 - wide) * 0.25)
+        last = half_away((y2 + high) * 0.25), half_away((x2 + wide) * 0.25)
+        size = [max(b - a + 1, 1) / n for a, b, n in zip(first, last, (3, 2), strict=True)]
+        for i in range(3):
+            for j in range(2):
+                begin = [int(np.floor(k * s)) + f for k, s, f in zip((i, j), size, first)]  # noqa: B905
+                end = [int(np.ceil((k + 1) * s)) + f for k, s, f in zip((i, j), size, first)]  # noqa: B905
+                begin = [min(max(b, 0), n) for b, n in zip(begin, x.shape[2:], strict=True)]
+                end = [min(max(e, 0), n) for e, n in zip(end, x.shape[2:], strict=True)]
+                seen = x[int(image), :, begin[0] : end[0], begin[1] : end[1]]
+                if seen.size:
+                    out[r, :, i, j] = seen.max(axis=(1, 2))
+    return out
+
+
+@pytest.mark.parametrize("pad", [0, 0.25])
+def test_roi_pooling(pad):
+    """The maximum of every bin, with gradients to where it was."""
+    check_layer(
+        LayerCase(
+            POOL % f"pad_ratio: {pad}",
+            [(2, 3, 9, 7), ROIS],
+            reference=lambda x, rois: pooled(x, rois, pad),
+        )
+    )
+
+
+def test_of_equal_values_the_first_gets_the_gradient():
+    run = LayerRun(LayerCase(POOL % "", [np.ones((1, 1, 6, 6)), np.array([[0.0, 0, 0, 23, 23]])]))
+    run.forward()
+    run.backward([np.ones((1, 1, 3, 2))], [True, False])
+    want = np.zeros((6, 6))
+    want[::2, ::3] = 1
+    np.testing.assert_array_equal(run.bottom[0].blob.diff[0, 0], want)
+
+
+def test_regions_that_are_asked_for_a_gradient_get_0():
+    """They are where the layer that makes them learns, as in Faster R-CNN trained end to end."""
+    run = LayerRun(LayerCase(POOL % "", [(2, 3, 9, 7), ROIS]))
+    run.forward()
+    run.bottom[1].blob.diff[...] = 7
+    run.backward([np.ones(run.top[0].shape)], [True, True])
+    assert not run.bottom[1].blob.diff.any()
+
+
+@pytest.mark.parametrize("kind", ["ROIPooling", "ROIAlign"])
+def test_a_region_of_no_image_is_refused(kind):
+    layer = f'type: "{kind}" roi_pooling_param {{ pooled_h: 2 pooled_w: 2 }}'
+    run = LayerRun(LayerCase(layer, [(2, 1, 4, 4), np.array([[0.0, 0, 0, 1, 1], [2, 0, 0, 1, 1]])]))
+    with pytest.raises(NetError, match="region 1 is of image 2; the batch has 2"):
+        run.forward()
+
+
+def test_psroi_pooling():
+    """Each bin from its own channel; the regions' bins overlap, so gradients add up."""
+
+    def reference(x, rois):
+        out = np.zeros((len(rois), 2, 2, 2))
+        for r, (image, *corners) in enumerate(rois):
+            x1, y1, x2, y2 = (half_away(c) for c in corners)
+            begin = y1 * 0.25, x1 * 0.25
+            size = [max((b + 1) * 0.25 - a, 0.1) / 2 for a, b in zip(begin, (y2, x2), strict=True)]
+            for i in range(2):
+                for j in range(2):
+                    ends = [
+                        (np.floor(k * s + b), np.ceil((k + 1) * s + b))
+                        for k, s, b in zip((i, j), size, begin, strict=True)
+                    ]
+                    rows, columns = (
+                        slice(*(int(min(max(e, 0), n)) for e in pair))
+                        for pair, n in zip(ends, x.shape[2:], strict=True)
+                    )
+                    seen = x[int(image), :, rows, columns].reshape(8, -1)[
+                        [2 * i + j, 4 + 2 * i + j]
+                    ]
+                    if seen.size:
+                        out[r, :, i, j] = seen.mean(axis=1)
+        return out
+
+    check_layer(
+        LayerCase(
+            'type: "PSROIPooling" psroi_pooling_param { spatial_scale: 0.25 output_dim: 2 '
+            "group_size: 2 }",
+            [(2, 8, 9, 7), ROIS],
+            reference=reference,
+        )
+    )
+
+
+def test_roi_align_of_ms_cnn():
+    """On a linear image what lies between its pixels is known."""
+    y, x = np.mgrid[:9, :7]
+    plane = (2.0 * y + x)[None, None]
+    rois = np.array([[0, 8, 8, 20, 24.0]])  # 1.5 to 4.5, 1.5 to 5.5 of the features
+    layer = 'type: "ROIAlign" roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.25 }'
+    found = LayerRun(LayerCase(layer, [plane, rois])).forward()[0]
+    rows, columns = np.linspace(1.5, 5.5, 3), np.linspace(1.5, 4.5, 4)
+    np.testing.assert_allclose(found[0, 0], 2 * rows[:, None] + columns)
+    check_layer(LayerCase(layer, [(2, 3, 9, 7), ROIS]))
+
+
+def test_roi_align_of_mask_rcnn():
+    inside = np.array([[0, 8.5, 9, 20, 30], [1, 2, 3, 22, 26]])
+    layer = 'type: "ROIAlign" roi_align_param { pooled_h: 2 pooled_w: 2 spatial_scale: 0.25 }'
+    run = LayerRun(LayerCase(layer, [(2, 3, 10, 9), inside]))
+    assert run.forward()[0].shape == (2, 3, 2, 2)
+    assert run.layer.__class__.__name__ == "MaskROIAlign"
+
+
+WEIGHTED = 'type: "SmoothL1Loss" smooth_l1_loss_param { sigma: 2 } loss_weight: 1.5'
+
+
+def smooth(d, sharpness):
+    return np.where(abs(d) < 1 / sharpness, d * d * sharpness / 2, abs(d) - 0.5 / sharpness)
+
+
+def test_smooth_l1_loss_ohem():
+    """The gradient is that of the loss where weights are 0 or 1, as in its nets."""
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 2, (3, 4, 2, 1)).astype(float)
+    check_layer(
+        LayerCase(
+            'type: "SmoothL1LossOHEM" loss_weight: 1 loss_weight: 0',
+            [(3, 4, 2, 1), (3, 4, 2, 1), weights],
+            tops=2,
+            reference=lambda a, b, w: (
+                smooth(w * (a - b), 1).sum() / 6,
+                smooth(w * (a - b), 1).sum(axis=1, keepdims=True),
+            ),
+            bottoms=[],
+        )
+    )
+    run = LayerRun(
+        LayerCase(
+            'type: "SmoothL1LossOHEM" loss_weight: 1 loss_param { normalization: PRE_FIXED '
+            "pre_fixed_normalizer: 8 }",
+            [(3, 4), (3, 4)],
+        )
+    )
+    a, b = run.inputs
+    np.testing.assert_allclose(run.forward()[0], smooth(a - b, 1).sum() / 8)
+    check_layer(LayerCase('type: "SmoothL1LossOHEM" loss_weight: 1', [(3, 4), (3, 4)]))
+
+
+def test_softmax_with_loss_ohem():
+    labels = np.array([1.0, 4, 0, 2])
+    layer = 'type: "SoftmaxWithLossOHEM" loss_param { ignore_label: 4 }'
+    run = LayerRun(LayerCase(layer, [(4, 3), labels], tops=3))
+    loss, prob, own = run.forward()
+    want = -np.log(prob[[0, 1, 2, 3], [1, 0, 0, 2]]) * (labels != 4)
+    np.testing.assert_allclose(own, want)
+    np.testing.assert_allclose(loss, want.sum() / 3)
+    check_layer(LayerCase(layer, [(4, 3), labels]))
+
+
+def test_box_annotator_ohem():
+    """Of each image the two with the largest losses keep their labels and weights."""
+    rois = np.zeros((6, 5))
+    rois[:, 0] = [1, 0, 1, 0, 1, 0]
+    losses = np.array([3.0, 9, 1, 5, 2, 5])
+    labels, weights = np.arange(1.0, 7), np.arange(12.0).reshape(6, 2) + 1
+    run = LayerRun(
+        LayerCase(
+            'type: "BoxAnnotatorOHEM" box_annotator_ohem_param { roi_per_img: 2 ignore_label: -1 }',
+            [rois, losses, labels, weights],
+            tops=2,
+        )
+    )
+    found, kept = run.forward()
+    np.testing.assert_array_equal(found, [1, 2, -1, 4, 5, -1])
+    np.testing.assert_array_equal(kept, weights * np.array([1, 1, 0, 1, 1, 0])[:, None])
+
+
+def test_anchors_are_faster_rcnns():
+    want = [
+        [-83, -39, 100, 56],
+        [-175, -87, 192, 104],
+        [-359, -183, 376, 200],
+        [-55, -55, 72, 72],
+        [-119, -119, 136, 136],
+        [-247, -247, 264, 264],
+        [-35, -79, 52, 96],
+        [-79, -167, 96, 184],
+        [-167, -343, 184, 360],
+    ]
+    found = anchors(16, (0.5, 1, 2), (8, 16, 32))
+    np.testing.assert_array_equal(found + 1, want)  # its table counts pixels from 1
+
+
+def test_proposals_of_several_images():
+    rng = np.random.default_rng(3)
+    scores, shifts = rng.random((2, 4, 3, 5)), rng.normal(size=(2, 8, 3, 5)) * 0.1
+    info = np.array([[48.0, 80, 1], [40, 60, 2]])
+    layer = (
+        'type: "Proposal" proposal_param { feat_stride: 16 min_size: 4 ratio: 1 scale: 1 scale: 2 '
+        "post_nms_topn: 5 }"
+    )
+    rois, found = LayerRun(LayerCase(layer, [scores, shifts, info], tops=2)).forward()
+    assert rois.shape == (10, 5) and found.shape == (10,)
+    np.testing.assert_array_equal(rois[:, 0], np.repeat([0, 1], 5))
+    assert (np.diff(found.reshape(2, 5), axis=1) <= 0).all()
+    for image, (height, width, _) in zip(rois.reshape(2, 5, 5), info, strict=True):
+        assert (image[:, [1, 3]] <= width - 1).all() and (image[:, [2, 4]] <= height - 1).all()
+    alone = LayerRun(LayerCase(layer, [scores[1:], shifts[1:], info[1:]], tops=2)).forward()[0]
+    np.testing.assert_array_equal(rois[5:, 1:], alone[:, 1:])
