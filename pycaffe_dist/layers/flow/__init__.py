@@ -1,0 +1,1 @@
+"""Layers of optical flow, FlowNet's, and of spatial transformers."""
