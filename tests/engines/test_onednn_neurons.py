@@ -21,7 +21,6 @@ NEURONS = [
     'type: "ReLU" relu_param { negative_slope: 0.1 }',
     'type: "ReLU" relu_param { negative_slope: -0.5 }',
     'type: "ReLU6"',
-    'type: "ReLU6" relu6_param { negative_slope: 0.1 }',
     'type: "ELU"',
     'type: "TanH"',
     'type: "Sigmoid"',

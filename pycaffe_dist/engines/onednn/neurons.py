@@ -140,7 +140,9 @@ class ReLU6(Elementwise, relu6.ReLU6):
     def forward_formulas(self) -> Formulas:
         if self.slope:
             raise OneDnnError("it has a negative_slope")
-        return [("y", Formula("x", ("max", 0.0), ("min", float(relu6.MOST))))]
+        positive = Formula("x", ("gt", 0.0), ("mul", "x"), ("linear", 1, 0))
+        # oneDNN's minimum is the second if the first is NaN.
+        return [("y", positive), ("y", Formula("y", ("min", float(relu6.MOST)), ("min", "y")))]
 
     def backward_formulas(self) -> Formulas:
         below = Formula("x", ("lt", float(relu6.MOST)), ("mul", "gx"))
