@@ -30,9 +30,8 @@ class LSTM(Recurrent):
         tanh_c = self.work("tanh_c", y.shape)
         h, c = first
         for t, goes_on in enumerate(cont[:, :, None]):
-            xp.multiply(self.continued(h, goes_on), goes_on, out=kept_h[t])
             kept_c[t] = self.continued(c, goes_on)
-            sums[t] += kept_h[t] @ weights
+            sums[t] += self.recall(h, goes_on, kept_h[t]) @ weights
             gates = _by_gate(sums[t])
             _activate(xp, gates, goes_on)
             c = _cell(gates, kept_c[t])
@@ -52,11 +51,26 @@ class LSTM(Recurrent):
         gh, gc = gy[-1], self.dtype.type(0)
         for t in reversed(range(len(gy))):
             if t + 1 < len(gy):
-                gh = (g[t + 1] @ weights) * cont[t + 1, :, None] + gy[t]
+                gh = self.passed_back(g[t + 1] @ weights, cont[t + 1, :, None]) + gy[t]
             gc = gc + gh * into_c[t]
             _chain(slopes[t], gh, gc)
+            self.stepped_back(t, g[t], gh)
             gc *= gates[t, :, 1]
         return g, kept_h
+
+    # -- what another LSTM may change ----------------------------------------------------------
+
+    def recall(self, h: Any, goes_on: Any, kept: Any) -> Any:
+        """What a step sees of the h before it; ``kept`` is to hold what W_hc's gradient needs."""
+        self.xp.multiply(self.continued(h, goes_on), goes_on, out=kept)
+        return kept
+
+    def passed_back(self, gh: Any, goes_on: Any) -> Any:
+        """The gradient of the h before, from that of what the step saw."""
+        return gh * goes_on
+
+    def stepped_back(self, t: int, g: Any, gh: Any) -> None:
+        """A step's gradients are there: those of its sums, which may be changed, and of its h."""
 
 
 @register("LSTMUnit")

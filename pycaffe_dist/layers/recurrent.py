@@ -30,6 +30,8 @@ class Recurrent(Working):
 
     states = 1
     gates = 1  # G, the blocks of D sums that a step needs
+    bias = 1  # b among the parameters
+    has_static = False
     label_bottoms = (1,)
     remembers = True
 
@@ -81,7 +83,7 @@ class Recurrent(Working):
             inputs == self.inputs,
             f"its weights are for {self.inputs} inputs, the bottoms have {inputs}",
         )
-        streams = bottom[0].shape[1]
+        self.streams = streams = bottom[0].shape[1]
         state = (1, streams, self.size)
         for i in range(len(bottom) - self.exposed, len(bottom)):
             self.check(
@@ -109,27 +111,29 @@ class Recurrent(Working):
             )
 
     def forward(self, bottom: Views, top: Views) -> None:
-        streams = bottom[0].shape[1]
+        streams = self.streams
         sums = self.work("sums", (self.length, streams, self.gates * self.size))
         x = bottom[0].data.reshape(-1, self.inputs[0])
         self.xp.matmul(x, self.params[0].data.T, out=sums.reshape(len(x), -1))
-        sums += self.params[1].data
+        sums += self.params[self.bias].data
         if self.has_static:
             sums += bottom[2].data.reshape(streams, -1) @ self.params[2].data.T
         given = bottom[len(bottom) - self.exposed :] if self.exposed else self.last
         first = [view.data[0] for view in given]
-        ends = self.steps_forward(sums, bottom[1].data, first, top[0].data)
+        y = top[0].data.reshape(self.length, streams, self.size)
+        ends = self.steps_forward(sums, self.continues(bottom), first, y)
         for view, end in zip([*self.last, *top[1:]], [*ends, *ends], strict=False):
             view.data[0] = end
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         """To inputs and all parameters, asked for or not: Caffe does not look at the flags here."""
-        self.check(not propagate_down[1], "cannot give the sequence indicators a gradient")
-        g, kept = self.steps_backward(top[0].diff, bottom[1].data)
+        self.check(not any(propagate_down[1:2]), "cannot give the sequence indicators a gradient")
+        gy = top[0].diff.reshape(self.length, self.streams, self.size)
+        g, kept = self.steps_backward(gy, self.continues(bottom))
         flat = g.reshape(-1, g.shape[-1])
         x = bottom[0].data.reshape(-1, self.inputs[0])
         self.params[0].diff[...] += flat.T @ x
-        self.params[1].diff[...] += flat.sum(axis=0)
+        self.params[self.bias].diff[...] += flat.sum(axis=0)
         if self.has_static:
             total, streams = g.sum(axis=0), g.shape[1]
             self.params[2].diff[...] += total.T @ bottom[2].data.reshape(streams, -1)
@@ -180,7 +184,11 @@ class Recurrent(Working):
 
     def flops(self, bottom: Views, top: Views) -> int:
         products = self.length * (self.inputs[0] + self.size) + sum(self.inputs[1:])
-        return int(2 * bottom[0].shape[1] * self.gates * self.size * products)
+        return int(2 * self.streams * self.gates * self.size * products)
+
+    def continues(self, bottom: Views) -> Any:
+        """Cont: (T, N), 0 where a sequence begins."""
+        return bottom[1].data
 
     # -- help for subclasses -----------------------------------------------------------------
 
