@@ -91,6 +91,7 @@ class TestBN:
         np.testing.assert_allclose(bias, gy.sum(axis=(0, 2, 3)))
         assert not mean.any() and not variance.any()
         assert [spec.lr_mult for spec in run.layer.layer_param.param] == [1, 1, 0, 0]
+        assert [run.layer.gives_gradient(i) for i in range(4)] == [True, True, False, False]
 
     def test_psp_keeps_the_biased_variance(self):
         run = LayerRun(LayerCase(PSP % "momentum: 0.5", [(4, 3, 2, 3)]))
