@@ -1279,12 +1279,10 @@ class ConvolutionParameter(_message.Message):
     MKLDNN: ConvolutionParameter.Engine
     class SaturateMethod(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        None: _ClassVar[ConvolutionParameter.SaturateMethod]
         Signed: _ClassVar[ConvolutionParameter.SaturateMethod]
         Unsigned: _ClassVar[ConvolutionParameter.SaturateMethod]
         Signed_8bit: _ClassVar[ConvolutionParameter.SaturateMethod]
         Unsigned_8bit: _ClassVar[ConvolutionParameter.SaturateMethod]
-    None: ConvolutionParameter.SaturateMethod
     Signed: ConvolutionParameter.SaturateMethod
     Unsigned: ConvolutionParameter.SaturateMethod
     Signed_8bit: ConvolutionParameter.SaturateMethod
@@ -1577,12 +1575,10 @@ class EltwiseParameter(_message.Message):
     STOCHASTIC_SUM: EltwiseParameter.EltwiseOp
     class SaturateMethod(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        None: _ClassVar[EltwiseParameter.SaturateMethod]
         Signed: _ClassVar[EltwiseParameter.SaturateMethod]
         Unsigned: _ClassVar[EltwiseParameter.SaturateMethod]
         Signed_8bit: _ClassVar[EltwiseParameter.SaturateMethod]
         Unsigned_8bit: _ClassVar[EltwiseParameter.SaturateMethod]
-    None: EltwiseParameter.SaturateMethod
     Signed: EltwiseParameter.SaturateMethod
     Unsigned: EltwiseParameter.SaturateMethod
     Signed_8bit: EltwiseParameter.SaturateMethod
@@ -2006,12 +2002,10 @@ class PoolingParameter(_message.Message):
     FLOOR: PoolingParameter.RoundMode
     class SaturateMethod(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        None: _ClassVar[PoolingParameter.SaturateMethod]
         Signed: _ClassVar[PoolingParameter.SaturateMethod]
         Unsigned: _ClassVar[PoolingParameter.SaturateMethod]
         Signed_8bit: _ClassVar[PoolingParameter.SaturateMethod]
         Unsigned_8bit: _ClassVar[PoolingParameter.SaturateMethod]
-    None: PoolingParameter.SaturateMethod
     Signed: PoolingParameter.SaturateMethod
     Unsigned: PoolingParameter.SaturateMethod
     Signed_8bit: PoolingParameter.SaturateMethod
@@ -2170,12 +2164,10 @@ class ReLUParameter(_message.Message):
     MKLDNN: ReLUParameter.Engine
     class SaturateMethod(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        None: _ClassVar[ReLUParameter.SaturateMethod]
         Signed: _ClassVar[ReLUParameter.SaturateMethod]
         Unsigned: _ClassVar[ReLUParameter.SaturateMethod]
         Signed_8bit: _ClassVar[ReLUParameter.SaturateMethod]
         Unsigned_8bit: _ClassVar[ReLUParameter.SaturateMethod]
-    None: ReLUParameter.SaturateMethod
     Signed: ReLUParameter.SaturateMethod
     Unsigned: ReLUParameter.SaturateMethod
     Signed_8bit: ReLUParameter.SaturateMethod
