@@ -126,6 +126,7 @@ def _parser() -> Parser:
     )
     flag(run, "max_iter", type=int, metavar="N", help="stop after this iteration")
     flag(run, "max_time", metavar="T", help="stop after a time: 90, 90s, 15m, 2h; with a snapshot")
+    flag(run, "stop_when", default="", metavar="GOAL", help="stop at a test score: accuracy>=0.99")
     flag(run, "dry_run", type=int, metavar="N", help="N iterations, no files")
     flag(run, "seed", type=int, metavar="N", help="random_seed")
     run.add_argument("--deterministic", action="store_true", help="the same numbers every time")

@@ -37,6 +37,7 @@ from pycaffe_dist.tools.keeper import Keeper
 from pycaffe_dist.tools.overrides import override_net, override_solver
 from pycaffe_dist.tools.signals import Signals
 from pycaffe_dist.tools.solver_file import check_to_train
+from pycaffe_dist.tools.stop_when import StopWhen
 from pycaffe_dist.tools.train_reports import (
     account,
     check_account,
@@ -62,6 +63,7 @@ class TrainOptions:
     set_net: list[str] = field(default_factory=list)
     max_iter: int | None = None
     max_time: str | None = None
+    stop_when: str = ""
     dry_run: int | None = None
     seed: int | None = None
     deterministic: bool = False
@@ -140,6 +142,10 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             solver.subscribers.append(Keeper(solver, options.keep_last, options.keep_best, link))
         signals = stack.enter_context(Signals(options.sigint_effect, options.sighup_effect))
         solver.requested_action = _with_deadline(signals, options.max_time)
+        if options.stop_when:
+            goal = StopWhen(options.stop_when)
+            solver.subscribers.append(goal)
+            solver.requested_action = goal.or_else(solver.requested_action)
         if resume:
             log.info("caffe.cpp:235", "Resuming from %s", resume)
             solver.restore(resume)
