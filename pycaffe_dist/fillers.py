@@ -103,6 +103,14 @@ def bilinear(f: Any, array: Array) -> None:
     array[...] = line[:, None] * line
 
 
+@filler("gaussian_unitball")
+def gaussian_unitball(f: Any, array: Array) -> None:
+    """N(mean, std), each slice along the first axis then scaled to the length 1 (happynear's)."""
+    gaussian(f, array)
+    rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
+    rows /= np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+
+
 def _fan(f: Any, array: Array) -> float:
     """The n of xavier and msra: values per output, per input, or their mean."""
     fan_in = array.size / (array.shape[0] if array.ndim else 1)

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import pkgutil
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,8 +20,9 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
+from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
-from pycaffe_dist.proto.dialects.unheeded import unheeded
+from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 from pycaffe_dist.user_modules import in_one_line
 from pycaffe_dist.vectors import BlobVec
@@ -30,7 +32,6 @@ READINGS: dict[str, list[Reading]] = {}  # of types that forks use for different
 DIALECT = "PCD_DIALECT"  # the variable that chooses among readings, and what `--dialect` sets
 L = TypeVar("L", bound="type[Layer]")
 ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules with layers
-BVLC = "pycaffe_dist.layers"  # the package of BVLC's own layers; those of forks are below it
 UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known
 Arity = int | tuple[int, int | None]
 
@@ -148,7 +149,19 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
     _import_layers()
     if param.type not in LAYERS:
         raise NetError(_unknown_type(param))
-    return context.engine.layer_class(param.type, reading(param).cls)(param, context)
+    cls = reading(param).cls
+    param = in_bvlc_words(param)
+    bvlc = re.fullmatch(r"pycaffe_dist\.layers\.\w+", cls.__module__)  # forks' layers know theirs
+    if bvlc and (added := telling(param)):
+        _refuse(param, [where for where in added if where not in cls.fork_fields])
+        return cls(param, context)  # an engine's own class knows BVLC's fields only
+    return context.engine.layer_class(param.type, cls)(param, context)
+
+
+def _refuse(param: LayerParameter, fields: Sequence[str]) -> None:
+    if fields:
+        parts = [f"{where} is not supported; it comes from {origin(where)}" for where in fields]
+        raise NetError(f'layer "{param.name}" ({param.type}): {"; ".join(parts)}')
 
 
 def unknown_types(layers: Sequence[LayerParameter]) -> list[tuple[int, str]]:
@@ -192,9 +205,9 @@ class Layer:
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
     remembers = False  # a forward depends on those before it, by more than what `update` changes
     changes_batch = False  # how many items its tops have is another number in every pass
+    fork_fields: tuple[str, ...] = ()  # what it reads of forks' additions to BVLC's messages
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
     outer_product = False  # the first parameter's gradient is that of `factors`
-    heeds: frozenset[str] = frozenset()  # fields that forks added to BVLC's layer, and it obeys
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         self.layer_param = LayerParameter()
@@ -256,11 +269,6 @@ class Layer:
         return states[rank if rank < len(states) else 0]
 
     # -- what the net calls ------------------------------------------------------------------
-
-    def unheeded(self) -> list[str]:
-        """What its file asks for and does not happen; a fork's own layer obeys its fork."""
-        of_bvlc = reading(self.layer_param).cls.__module__.rpartition(".")[0] == BVLC
-        return unheeded(self.layer_param, self.heeds) if of_bvlc else []
 
     def set_up(self, bottom: Views, top: Views) -> None:
         """Check the counts, set up, shape the tops, put loss weights into their diffs."""

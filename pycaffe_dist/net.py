@@ -108,28 +108,12 @@ class Net:
             except (NetError, FileError) as e:
                 raise type(e)(self._place(lines[index]) + str(e)) from e
         self._find_what_needs_backward()
-        for text in self.unheeded():
-            log.warning("net.py", "%s", text)
         # Byte-wise order, as a C++ set of strings has it.
         self.output_ids = [available[name] for name in sorted(available, key=str.encode)]
         for i in self.output_ids:
             log.info("net.cpp:244", "This network produces output %s", self.blob_names[i])
         self.fusions = self.context.engine.finish(self)
         log.info("net.cpp:257", "Network initialization done.")
-
-    def unheeded(self) -> list[str]:
-        """What forks' fields in the file ask for and does not happen; each at its first layer."""
-        layers: dict[str, list[int]] = {}
-        for i, layer in enumerate(self.layers):
-            for text in layer.unheeded():
-                layers.setdefault(text, []).append(i)
-        lines = self._file.lines_of(self.net_param) if layers else []
-        found = []
-        for text, where in layers.items():
-            more = f" and {len(where) - 1} more" if len(where) > 1 else ""
-            place = f'{self._place(lines[where[0]])}layer "{self.layer_names[where[0]]}"{more}'
-            found.append(f"{place}: {text}")
-        return found
 
     def _add_layer(self, index: int, param: LayerParameter, available: dict[str, int]) -> None:
         log.info("layer_factory.hpp:77", "Creating layer %s", param.name)

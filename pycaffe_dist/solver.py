@@ -33,15 +33,15 @@ from pycaffe_dist.events import (
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
-from pycaffe_dist.proto.dialects.unheeded import unheeded
 from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
+from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.solvers import policies, rules, snapshots, update
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 
-HEEDED = policies.HEEDED | rules.HEEDED  # fields of forks that solvers obey
+FORK_FIELDS = policies.FORK_FIELDS | rules.FORK_FIELDS  # what is read of forks' additions
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
 
@@ -97,8 +97,8 @@ class Solver:
             raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
         if param.iter_size < 1:
             raise NetError(f"iter_size must be 1 or more, not {param.iter_size}")
-        for problem in unheeded(param, HEEDED):
-            log.warning("solver.py", "%s", problem)
+        for text in passed_over(param):
+            log.warning("solver.py", "%s", text)
         self.rule: Rule = create_rule(param)
         learning_rate(param, 0, 0)
         if param.snapshot:
@@ -370,6 +370,15 @@ class Solver:
     def restore(self, path: str) -> None:
         """Go on from a state file, Caffe's or ours."""
         snapshots.restore(self, path)
+
+
+def passed_over(param: SolverParameter) -> list[str]:
+    """What a fork's fields in a solver ask for and does not happen."""
+    return [
+        f"{where} has no effect here: it comes from {origin(where)}"
+        for where in telling(param)
+        if where not in FORK_FIELDS and not where.startswith("LayerParameter")
+    ]
 
 
 def outputs_of(net: Net) -> list[Output]:

@@ -1,10 +1,11 @@
-"""Write docs/layers.md, the catalogue of layer types, from the classes and the schema.
+"""Write docs/layers.md and docs/forks.md, the catalogues of layer types, from classes and schema.
 
-python scripts/make_layer_docs.py            # write it
-python scripts/make_layer_docs.py --check    # fail if it is not what would be written
+python scripts/make_layer_docs.py            # write them
+python scripts/make_layer_docs.py --check    # fail if they are not what would be written
 """
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -13,31 +14,115 @@ from pathlib import Path
 from typing import Any
 
 from pycaffe_dist import engines
-from pycaffe_dist.layer import Layer, layer_types
+from pycaffe_dist.layer import READINGS, Layer, Reading, layer_types
+from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, dialects, parse
+from pycaffe_dist.proto.strange import HARMLESS
 from pycaffe_dist.testing.gpu import emulated
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "layers.md"
+CASES = ROOT / "tests" / "golden" / "forks"
 HEAD = """# Layers
 
-Written by `scripts/make_layer_docs.py`: every layer type, what it does, how many bottoms and tops
-it takes, and its parameters with their defaults. `include`, `exclude`, `loss_weight`, `param` and
-`propagate_down` are every layer's. Every type runs on every [engine](engines.md); types that the
+Written by `scripts/make_layer_docs.py`: every layer type of BVLC Caffe, what it does, how many
+bottoms and tops it takes, and its parameters with their defaults; those of forks are in
+[forks.md](forks.md), and a field that a fork added says so. `include`, `exclude`, `loss_weight`,
+`param` and `propagate_down` are every layer's. Every type runs on every [engine](engines.md); types that the
 `onednn` or `cupy` engine has an implementation of its own for say so.
+
+"""
+FORKS_HEAD = """# Layers of Caffe's forks
+
+Written by `scripts/make_layer_docs.py`. Text files of forks are read by the names of their fields;
+weights by name, type and blobs. Where forks call different layers by one name, the file decides by
+the rule that stands with each, `pcd check` says which was taken, and `--dialect NAME` decides by
+hand. Weights and states are written in BVLC's format, without the forks' fields.
 
 """
 # Field names that every layer may have and none is described by.
 SHARED = ("transform_param", "loss_param")
 
 
-def page() -> str:
-    types = {name: cls for name, cls in layer_types().items() if _ours(cls)}
-    index = ", ".join(f"[{name}](#{name.lower()})" for name in types)
-    messages = sorted({m for cls in types.values() for m in _shared_messages(cls)})
-    parts = [HEAD + index, *(_layer(name, cls) for name, cls in types.items())]
-    parts += [_message(name) for name in messages]
-    return "\n\n".join(parts) + "\n"
+def layers_page() -> str:
+    types = {name: cls for name, cls in layer_types().items() if _ours(cls) and not _of_fork(cls)}
+    return _page(HEAD, types, [_layer(name, cls) for name, cls in types.items()])
+
+
+def forks_page() -> str:
+    known = {name: cls for name, cls in layer_types().items() if _ours(cls)}
+    types: dict[str, list[Reading | type[Layer]]] = {}
+    for name, cls in known.items():
+        found = [one for one in READINGS.get(name, []) if _of_fork(one.cls)]
+        if found or _of_fork(cls):
+            types[name] = [*found] or [cls]
+    parts = [_dialects(), _in_bvlc_layers(known)]
+    parts += [_fork_type(name, meant) for name, meant in types.items()]
+    classes = {
+        f"{name} {i}": one.cls if isinstance(one, Reading) else one
+        for name, meant in types.items()
+        for i, one in enumerate(meant)
+    }
+    return _page(FORKS_HEAD, classes, parts, types)
+
+
+def _page(head: str, classes: Any, parts: list[str], types: Collection[str] = ()) -> str:
+    index = ", ".join(f"[{name}](#{name.lower()})" for name in types or classes)
+    messages = sorted({m for cls in classes.values() for m in _shared_messages(cls)})
+    return "\n\n".join([head + index, *parts, *(_message(name) for name in messages)]) + "\n"
+
+
+def _dialects() -> str:
+    rows = ["## Dialects", "", "| name | fork | fields |", "|---|---|---|"]
+    for name, text in forks.FORKS.items():
+        schema = dialects().get(name)
+        count = sum(len(m.fields) for m in schema.messages.values()) if schema else 0
+        link = f"[{name}](../pycaffe_dist/proto/dialects/{name}.proto)" if schema else name
+        rows.append(f"| {link} | {text} | {count or ''} |")
+    return "\n".join(rows)
+
+
+def _in_bvlc_layers(known: dict[str, type[Layer]]) -> str:
+    """What forks added to BVLC's layers: read, or known to change nothing; all else is refused."""
+    rows = ["## Fields that forks added to BVLC's layers", "", "| type | field | fork |"]
+    rows.append("|---|---|---|")
+    read = [(name, where) for name, cls in known.items() for where in cls.fork_fields]
+    read += [
+        ("Pooling", "PoolingParameter.ceil_mode"),
+        ("Convolution", "ConvolutionParameter.hole"),
+    ]
+    for name, where in sorted(read):
+        rows.append(f"| {name} | {where} | {forks.of_field(*where.split('.'))} |")
+    text = ", ".join(f"`{name}`" for name in sorted({h.partition(".")[2] for h in HARMLESS}))
+    tail = f"Passed over, because they change no result: {text}. All others are refused by name."
+    return "\n".join([*rows, "", tail])
+
+
+def _fork_type(name: str, meant: list[Reading | type[Layer]]) -> str:
+    parts = [f"## {name}", f"From {forks.of_layer_type(name) or 'a fork of Caffe'}."]
+    for one in meant:
+        cls = one.cls if isinstance(one, Reading) else one
+        if isinstance(one, Reading):
+            parts.append(f"**{forks.FORKS[one.dialect]}** (`--dialect {one.dialect}`): {one.why}.")
+        parts.append(_body(name, cls))
+    cases = _cases().get(name, [])
+    parts.append(f"Recorded answers: {', '.join(cases)}." if cases else "No recorded answers.")
+    return "\n\n".join(parts)
+
+
+@cache
+def _cases() -> dict[str, list[str]]:
+    """The recorded cases of each layer type."""
+    found: dict[str, list[str]] = {}
+    for case in json.loads((CASES / "index.json").read_text()):
+        text = (CASES / f"{case['name']}.prototxt").read_text()
+        for name in sorted(set(re.findall(r'\btype: "([A-Z]\w*)"', text))):
+            found.setdefault(name, []).append(case["name"])
+    return found
+
+
+def _of_fork(cls: type[Layer]) -> bool:
+    return cls.__module__.count(".") > 2
 
 
 def _ours(cls: type[Layer]) -> bool:
@@ -46,12 +131,20 @@ def _ours(cls: type[Layer]) -> bool:
 
 
 def _layer(name: str, cls: type[Layer]) -> str:
+    return f"## {name}\n\n{_body(name, cls)}"
+
+
+def _body(name: str, cls: type[Layer]) -> str:
     doc = inspect.cleandoc(cls.__doc__ or sys.modules[cls.__module__].__doc__ or "")
     doc = doc.replace("*", r"\*")
     file = cls.__module__.replace(".", "/") + ".py"
     source = f"[{file.rpartition('/')[2]}](../{file})"
     counts = f"Bottoms: {_count(cls.bottoms)}. Tops: {_count(cls.tops)}. Source: {source}."
-    own = [f"`{engine}`" for engine, layers in _engines().items() if name in layers]
+    own = [
+        f"`{engine}`"
+        for engine, layers in _engines().items()
+        if name in layers and issubclass(layers[name], cls)
+    ]
     counts += f" Own implementations: {', '.join(own)}." if own else ""
     tables = [_fields(field) for field in _own_params(cls)]
     shared = [
@@ -59,11 +152,11 @@ def _layer(name: str, cls: type[Layer]) -> str:
         for field in SHARED
         if field in _params(cls)
     ]
-    return "\n\n".join([f"## {name}", doc, counts, *tables, *shared])
+    return "\n\n".join([doc, counts, *tables, *shared])
 
 
 @cache
-def _engines() -> dict[str, Collection[str]]:
+def _engines() -> dict[str, Any]:
     """The layer types that the other engines have implementations of their own for."""
     with emulated() as cupy:
         return {"onednn": engines.create("onednn").layers, "cupy": cupy.layers}
@@ -85,8 +178,10 @@ def _params(cls: type[Layer]) -> list[str]:
             names |= dict.fromkeys(found)
     # Where it is read with getattr or in a helper, it has the layer's name.
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.type).lower() + "_param"
-    names |= {snake: None}
-    return [name for name in names if name in LayerParameter.DESCRIPTOR.fields_by_name]
+    known = LayerParameter.DESCRIPTOR.fields_by_name
+    if snake in known and (_of_fork(cls) or known[snake].number < PRIVATE):
+        names |= {snake: None}
+    return [name for name in names if name in known]
 
 
 def _own_params(cls: type[Layer]) -> list[str]:
@@ -97,7 +192,9 @@ def _shared_messages(cls: type[Layer]) -> list[str]:
     """Messages told of once: those of SHARED, and those inside other messages."""
     names = [_type(field).name for field in SHARED if field in _params(cls)]
     for field in _params(cls):
-        names += [f.message_type.name for f in _type(field).fields if f.message_type]
+        names += [f.message_type.name for f in _shown(_type(field)) if f.message_type]
+    for name in [*names]:
+        names += [f.message_type.name for f in _shown(_all_messages()[name]) if f.message_type]
     return names
 
 
@@ -110,31 +207,53 @@ def _fields(field: str) -> str:
 
 
 def _message(name: str) -> str:
-    [message] = {
-        id(m): m for field in LayerParameter.DESCRIPTOR.fields if (m := _find(field, name))
-    }.values()
-    return "\n".join([f"## {name}", "", *_rows(message)])
+    return "\n".join([f"## {name}", "", *_rows(_all_messages()[name])])
 
 
-def _find(field: Any, name: str) -> Any:
-    if field.message_type is None:
-        return None
-    if field.message_type.name == name:
-        return field.message_type
-    inner = (f.message_type for f in field.message_type.fields if f.message_type)
-    return next((m for m in inner if m.name == name), None)
+@cache
+def _all_messages() -> dict[str, Any]:
+    """Every message below LayerParameter, by name."""
+    found: dict[str, Any] = {}
+    left = [LayerParameter.DESCRIPTOR]
+    while left:
+        message = left.pop()
+        if message.name not in found:
+            found[message.name] = message
+            left += [f.message_type for f in message.fields if f.message_type]
+    return found
+
+
+@cache
+def _read() -> set[str]:
+    """The fields that layers of BVLC's read of forks' additions."""
+    return {where for cls in layer_types().values() for where in cls.fork_fields}
+
+
+def _shown(message: Any) -> list[Any]:
+    if message.name not in _bvlc():
+        return list(message.fields)
+    read = _read()
+    return [f for f in message.fields if f.number < PRIVATE or f"{message.name}.{f.name}" in read]
+
+
+@cache
+def _bvlc() -> set[str]:
+    """The messages that BVLC Caffe has too."""
+    return set(parse((ROOT / "proto" / "caffe.proto").read_text()).messages)
 
 
 def _rows(message: Any) -> Iterator[str]:
     yield "| field | type | default |"
     yield "|---|---|---|"
-    for field in message.fields:
-        yield f"| {field.name} | {_kind(field)} | {_default(field)} |"
+    for field in _shown(message):
+        fork = " (a fork's)" if field.number >= PRIVATE else ""
+        yield f"| {field.name}{fork} | {_kind(field)} | {_default(field)} |"
 
 
 def _kind(field: Any) -> str:
     if field.enum_type:
-        kind = ", ".join(f"`{value.name}`" for value in field.enum_type.values)
+        values = [v.name for v in field.enum_type.values if v.number < PRIVATE_VALUE]
+        kind = ", ".join(f"`{value}`" for value in values)
     elif field.message_type:
         kind = f"[{field.message_type.name}](#{field.message_type.name.lower()})"
     else:
@@ -170,18 +289,19 @@ def _default(field: Any) -> str:
 
 
 def main() -> int:
-    text = page()
-    if sys.argv[1:] == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is old: run python scripts/make_layer_docs.py")
-            return 1
-        return 0
-    if sys.argv[1:]:
+    if sys.argv[1:] not in ([], ["--check"]):
         print(__doc__)
         return 2
-    PAGE.write_text(text)
-    print(f"Wrote {PAGE.relative_to(ROOT)}")
-    return 0
+    pages = {"layers.md": layers_page(), "forks.md": forks_page()}
+    paths = [ROOT / "docs" / name for name in pages]
+    old = [path for path in paths if not path.exists() or path.read_text() != pages[path.name]]
+    for path in old:
+        if sys.argv[1:]:
+            print(f"{path.relative_to(ROOT)} is old: run python scripts/make_layer_docs.py")
+        else:
+            path.write_text(pages[path.name])
+            print(f"Wrote {path.relative_to(ROOT)}")
+    return int(bool(sys.argv[1:] and old))
 
 
 if __name__ == "__main__":

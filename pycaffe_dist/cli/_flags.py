@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +13,9 @@ from typing import Any
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.proto.suggest import near
+from pycaffe_dist.layer import DIALECT
+from pycaffe_dist.proto.forks import FORKS
+from pycaffe_dist.proto.suggest import did_you_mean, near
 from pycaffe_dist.report import glog
 from pycaffe_dist.threads import set_threads
 from pycaffe_dist.user_modules import import_layers
@@ -116,7 +119,20 @@ def flag(where: Any, name: str, *others: str, **settings: Any) -> None:
     action.option_strings = [f"--{dashed}"]  # what help and errors show; all are accepted
 
 
+class _Dialect(argparse.Action):
+    """Chosen at once, and for the ranks that a launcher starts too."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if values not in FORKS:
+            hint = did_you_mean(values, FORKS) or f"; known: {', '.join(sorted(FORKS))}"
+            parser.error(f"there is no dialect {values}{hint}")
+        os.environ[DIALECT] = values
+
+
 def add_import(where: Any) -> None:
+    """Where layers come from, and whose they are where forks call several by one name."""
+    text = "the fork whose layers are meant where the file leaves it open: ssd, segnet, ..."
+    flag(where, "dialect", action=_Dialect, metavar="NAME", help=text)
     text = "a module, or a file that ends in .py, that registers layers; may be repeated"
     flag(where, "import", action=_Import, metavar="MODULE", help=text)
 

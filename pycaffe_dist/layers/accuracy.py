@@ -13,7 +13,10 @@ class Accuracy(Layer):
 
     scores: (N, C, ...) with the classes on ``axis``, labels: (N, ...), ignored ones do not count.
     Tops: a scalar, 0 if there are no labels; and, if wanted, (C,): the same for each class alone.
+    With happynear's ``min_is_better`` the smallest scores are the best: distances.
     """
+
+    fork_fields = ("AccuracyParameter.min_is_better",)
 
     bottoms = 2
     tops = (1, 2)
@@ -34,6 +37,8 @@ class Accuracy(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         xp, classes = self.xp, self.folded[1]
         scores = bottom[0].data.reshape(self.folded)
+        if self.layer_param.accuracy_param.min_is_better:
+            scores = -scores
         labels, counted = class_numbers(self, bottom[1], self.folded, self.ignored)
         own = scores.reshape(-1)[places(xp, labels, self.folded)][:, None]
         correct = (scores >= own).sum(axis=1) <= self.top_k  # the label's own score is one of them

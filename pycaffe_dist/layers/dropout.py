@@ -25,6 +25,13 @@ class Dropout(Neuron):
     false, m is 1 in TRAIN and x is multiplied by 1 − r in TEST; ``sqrt_scale`` has m = 1/√(1 − r).
     """
 
+    fork_fields = (
+        "DropoutParameter.sample_weights_test",
+        "DropoutParameter.test_enabled",
+        "DropoutParameter.scale_train",
+        "DropoutParameter.sqrt_scale",
+    )
+
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.dropout_param
         ratio = p.dropout_ratio

@@ -198,7 +198,7 @@ class NetParameter(_message.Message):
     def __init__(self, name: _Optional[str] = ..., layers: _Optional[_Iterable[_Union[V1LayerParameter, _Mapping]]] = ..., input: _Optional[_Iterable[str]] = ..., input_dim: _Optional[_Iterable[int]] = ..., force_backward: _Optional[bool] = ..., state: _Optional[_Union[NetState, _Mapping]] = ..., debug_info: _Optional[bool] = ..., input_shape: _Optional[_Iterable[_Union[BlobShape, _Mapping]]] = ..., layer: _Optional[_Iterable[_Union[LayerParameter, _Mapping]]] = ..., richness: _Optional[int] = ..., auto_insert_gathers: _Optional[bool] = ..., engine: _Optional[str] = ..., compile_net_state: _Optional[_Union[CompileNetState, _Mapping]] = ..., bn_stats_batch_size: _Optional[int] = ..., multinode: _Optional[_Union[MultinodeParameter, _Mapping]] = ..., mem_param: _Optional[_Union[MemoryOptimizationParameter, _Mapping]] = ..., optimize_mem: _Optional[bool] = ..., default_forward_type: _Optional[_Union[NVType, str]] = ..., default_backward_type: _Optional[_Union[NVType, str]] = ..., default_forward_math: _Optional[_Union[NVType, str]] = ..., default_backward_math: _Optional[_Union[NVType, str]] = ..., global_grad_scale: _Optional[float] = ..., global_grad_scale_adaptive: _Optional[bool] = ..., default_conv_algos_override: _Optional[str] = ..., reduce_buckets: _Optional[int] = ..., default_cudnn_math_override: _Optional[int] = ..., eltwise_mem_sharing: _Optional[bool] = ...) -> None: ...
 
 class SolverParameter(_message.Message):
-    __slots__ = ("train_net", "test_net", "test_iter", "test_interval", "base_lr", "display", "max_iter", "lr_policy", "gamma", "power", "momentum", "weight_decay", "stepsize", "snapshot", "snapshot_prefix", "snapshot_diff", "solver_mode", "device_id", "test_compute_loss", "random_seed", "train_net_param", "test_net_param", "debug_info", "net", "net_param", "train_state", "test_state", "snapshot_after_train", "regularization_type", "solver_type", "delta", "test_initialization", "average_loss", "stepvalue", "clip_gradients", "iter_size", "snapshot_format", "rms_decay", "momentum2", "type", "layer_wise_reduce", "weights", "device_ids", "layer_blobs_global_idx", "min_lr", "clamp_weights_lower", "clamp_weights_upper", "clip_weights", "show_per_class_result", "plateau_winsize", "disabled_update", "engine", "warmup_iter", "warmup_start_lr", "local_lr_auto", "local_gw_ratio", "test_offset", "stagelr", "stageiter", "richness", "group_id", "rampup_interval", "rampup_lr", "solver_data_type", "store_blobs_in_old_format", "momentum_policy", "max_momentum", "momentum_power", "larc", "larc_policy", "larc_eta", "weight_decay_policy", "weight_decay_power", "test_and_snapshot_last_epochs", "larc_turbo", "max_weight_decay", "eval_type", "ap_version", "per_parameter_reduce")
+    __slots__ = ("train_net", "test_net", "test_iter", "test_interval", "base_lr", "display", "max_iter", "lr_policy", "gamma", "power", "momentum", "weight_decay", "stepsize", "snapshot", "snapshot_prefix", "snapshot_diff", "solver_mode", "device_id", "test_compute_loss", "random_seed", "train_net_param", "test_net_param", "debug_info", "net", "net_param", "train_state", "test_state", "snapshot_after_train", "regularization_type", "solver_type", "delta", "test_initialization", "average_loss", "stepvalue", "clip_gradients", "iter_size", "snapshot_format", "rms_decay", "momentum2", "type", "layer_wise_reduce", "weights", "device_ids", "layer_blobs_global_idx", "eval_type", "ap_version", "plateau_winsize", "show_per_class_result", "min_lr", "clamp_weights_lower", "clamp_weights_upper", "clip_weights", "disabled_update", "engine", "warmup_iter", "warmup_start_lr", "local_lr_auto", "local_gw_ratio", "test_offset", "stagelr", "stageiter", "richness", "group_id", "rampup_interval", "rampup_lr", "solver_data_type", "store_blobs_in_old_format", "momentum_policy", "max_momentum", "momentum_power", "larc", "larc_policy", "larc_eta", "weight_decay_policy", "weight_decay_power", "test_and_snapshot_last_epochs", "larc_turbo", "max_weight_decay", "per_parameter_reduce")
     class SnapshotFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         HDF5: _ClassVar[SolverParameter.SnapshotFormat]
@@ -271,12 +271,14 @@ class SolverParameter(_message.Message):
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
     DEVICE_IDS_FIELD_NUMBER: _ClassVar[int]
     LAYER_BLOBS_GLOBAL_IDX_FIELD_NUMBER: _ClassVar[int]
+    EVAL_TYPE_FIELD_NUMBER: _ClassVar[int]
+    AP_VERSION_FIELD_NUMBER: _ClassVar[int]
+    PLATEAU_WINSIZE_FIELD_NUMBER: _ClassVar[int]
+    SHOW_PER_CLASS_RESULT_FIELD_NUMBER: _ClassVar[int]
     MIN_LR_FIELD_NUMBER: _ClassVar[int]
     CLAMP_WEIGHTS_LOWER_FIELD_NUMBER: _ClassVar[int]
     CLAMP_WEIGHTS_UPPER_FIELD_NUMBER: _ClassVar[int]
     CLIP_WEIGHTS_FIELD_NUMBER: _ClassVar[int]
-    SHOW_PER_CLASS_RESULT_FIELD_NUMBER: _ClassVar[int]
-    PLATEAU_WINSIZE_FIELD_NUMBER: _ClassVar[int]
     DISABLED_UPDATE_FIELD_NUMBER: _ClassVar[int]
     ENGINE_FIELD_NUMBER: _ClassVar[int]
     WARMUP_ITER_FIELD_NUMBER: _ClassVar[int]
@@ -303,8 +305,6 @@ class SolverParameter(_message.Message):
     TEST_AND_SNAPSHOT_LAST_EPOCHS_FIELD_NUMBER: _ClassVar[int]
     LARC_TURBO_FIELD_NUMBER: _ClassVar[int]
     MAX_WEIGHT_DECAY_FIELD_NUMBER: _ClassVar[int]
-    EVAL_TYPE_FIELD_NUMBER: _ClassVar[int]
-    AP_VERSION_FIELD_NUMBER: _ClassVar[int]
     PER_PARAMETER_REDUCE_FIELD_NUMBER: _ClassVar[int]
     train_net: str
     test_net: _containers.RepeatedScalarFieldContainer[str]
@@ -350,12 +350,14 @@ class SolverParameter(_message.Message):
     weights: _containers.RepeatedScalarFieldContainer[str]
     device_ids: str
     layer_blobs_global_idx: _containers.RepeatedCompositeFieldContainer[LayerPSTablePair]
+    eval_type: str
+    ap_version: str
+    plateau_winsize: _containers.RepeatedScalarFieldContainer[int]
+    show_per_class_result: bool
     min_lr: float
     clamp_weights_lower: float
     clamp_weights_upper: float
     clip_weights: float
-    show_per_class_result: bool
-    plateau_winsize: _containers.RepeatedScalarFieldContainer[int]
     disabled_update: bool
     engine: str
     warmup_iter: int
@@ -382,10 +384,8 @@ class SolverParameter(_message.Message):
     test_and_snapshot_last_epochs: int
     larc_turbo: bool
     max_weight_decay: float
-    eval_type: str
-    ap_version: str
     per_parameter_reduce: bool
-    def __init__(self, train_net: _Optional[str] = ..., test_net: _Optional[_Iterable[str]] = ..., test_iter: _Optional[_Iterable[int]] = ..., test_interval: _Optional[int] = ..., base_lr: _Optional[float] = ..., display: _Optional[int] = ..., max_iter: _Optional[int] = ..., lr_policy: _Optional[str] = ..., gamma: _Optional[float] = ..., power: _Optional[float] = ..., momentum: _Optional[float] = ..., weight_decay: _Optional[float] = ..., stepsize: _Optional[int] = ..., snapshot: _Optional[int] = ..., snapshot_prefix: _Optional[str] = ..., snapshot_diff: _Optional[bool] = ..., solver_mode: _Optional[_Union[SolverParameter.SolverMode, str]] = ..., device_id: _Optional[int] = ..., test_compute_loss: _Optional[bool] = ..., random_seed: _Optional[int] = ..., train_net_param: _Optional[_Union[NetParameter, _Mapping]] = ..., test_net_param: _Optional[_Iterable[_Union[NetParameter, _Mapping]]] = ..., debug_info: _Optional[bool] = ..., net: _Optional[str] = ..., net_param: _Optional[_Union[NetParameter, _Mapping]] = ..., train_state: _Optional[_Union[NetState, _Mapping]] = ..., test_state: _Optional[_Iterable[_Union[NetState, _Mapping]]] = ..., snapshot_after_train: _Optional[bool] = ..., regularization_type: _Optional[str] = ..., solver_type: _Optional[_Union[SolverParameter.SolverType, str]] = ..., delta: _Optional[float] = ..., test_initialization: _Optional[bool] = ..., average_loss: _Optional[int] = ..., stepvalue: _Optional[_Iterable[int]] = ..., clip_gradients: _Optional[float] = ..., iter_size: _Optional[int] = ..., snapshot_format: _Optional[_Union[SolverParameter.SnapshotFormat, str]] = ..., rms_decay: _Optional[float] = ..., momentum2: _Optional[float] = ..., type: _Optional[str] = ..., layer_wise_reduce: _Optional[bool] = ..., weights: _Optional[_Iterable[str]] = ..., device_ids: _Optional[str] = ..., layer_blobs_global_idx: _Optional[_Iterable[_Union[LayerPSTablePair, _Mapping]]] = ..., min_lr: _Optional[float] = ..., clamp_weights_lower: _Optional[float] = ..., clamp_weights_upper: _Optional[float] = ..., clip_weights: _Optional[float] = ..., show_per_class_result: _Optional[bool] = ..., plateau_winsize: _Optional[_Iterable[int]] = ..., disabled_update: _Optional[bool] = ..., engine: _Optional[str] = ..., warmup_iter: _Optional[int] = ..., warmup_start_lr: _Optional[float] = ..., local_lr_auto: _Optional[bool] = ..., local_gw_ratio: _Optional[float] = ..., test_offset: _Optional[int] = ..., stagelr: _Optional[_Iterable[float]] = ..., stageiter: _Optional[_Iterable[int]] = ..., richness: _Optional[int] = ..., group_id: _Optional[_Iterable[int]] = ..., rampup_interval: _Optional[int] = ..., rampup_lr: _Optional[float] = ..., solver_data_type: _Optional[_Union[NVType, str]] = ..., store_blobs_in_old_format: _Optional[bool] = ..., momentum_policy: _Optional[str] = ..., max_momentum: _Optional[float] = ..., momentum_power: _Optional[float] = ..., larc: _Optional[bool] = ..., larc_policy: _Optional[str] = ..., larc_eta: _Optional[float] = ..., weight_decay_policy: _Optional[str] = ..., weight_decay_power: _Optional[float] = ..., test_and_snapshot_last_epochs: _Optional[int] = ..., larc_turbo: _Optional[bool] = ..., max_weight_decay: _Optional[float] = ..., eval_type: _Optional[str] = ..., ap_version: _Optional[str] = ..., per_parameter_reduce: _Optional[bool] = ...) -> None: ...
+    def __init__(self, train_net: _Optional[str] = ..., test_net: _Optional[_Iterable[str]] = ..., test_iter: _Optional[_Iterable[int]] = ..., test_interval: _Optional[int] = ..., base_lr: _Optional[float] = ..., display: _Optional[int] = ..., max_iter: _Optional[int] = ..., lr_policy: _Optional[str] = ..., gamma: _Optional[float] = ..., power: _Optional[float] = ..., momentum: _Optional[float] = ..., weight_decay: _Optional[float] = ..., stepsize: _Optional[int] = ..., snapshot: _Optional[int] = ..., snapshot_prefix: _Optional[str] = ..., snapshot_diff: _Optional[bool] = ..., solver_mode: _Optional[_Union[SolverParameter.SolverMode, str]] = ..., device_id: _Optional[int] = ..., test_compute_loss: _Optional[bool] = ..., random_seed: _Optional[int] = ..., train_net_param: _Optional[_Union[NetParameter, _Mapping]] = ..., test_net_param: _Optional[_Iterable[_Union[NetParameter, _Mapping]]] = ..., debug_info: _Optional[bool] = ..., net: _Optional[str] = ..., net_param: _Optional[_Union[NetParameter, _Mapping]] = ..., train_state: _Optional[_Union[NetState, _Mapping]] = ..., test_state: _Optional[_Iterable[_Union[NetState, _Mapping]]] = ..., snapshot_after_train: _Optional[bool] = ..., regularization_type: _Optional[str] = ..., solver_type: _Optional[_Union[SolverParameter.SolverType, str]] = ..., delta: _Optional[float] = ..., test_initialization: _Optional[bool] = ..., average_loss: _Optional[int] = ..., stepvalue: _Optional[_Iterable[int]] = ..., clip_gradients: _Optional[float] = ..., iter_size: _Optional[int] = ..., snapshot_format: _Optional[_Union[SolverParameter.SnapshotFormat, str]] = ..., rms_decay: _Optional[float] = ..., momentum2: _Optional[float] = ..., type: _Optional[str] = ..., layer_wise_reduce: _Optional[bool] = ..., weights: _Optional[_Iterable[str]] = ..., device_ids: _Optional[str] = ..., layer_blobs_global_idx: _Optional[_Iterable[_Union[LayerPSTablePair, _Mapping]]] = ..., eval_type: _Optional[str] = ..., ap_version: _Optional[str] = ..., plateau_winsize: _Optional[_Iterable[int]] = ..., show_per_class_result: _Optional[bool] = ..., min_lr: _Optional[float] = ..., clamp_weights_lower: _Optional[float] = ..., clamp_weights_upper: _Optional[float] = ..., clip_weights: _Optional[float] = ..., disabled_update: _Optional[bool] = ..., engine: _Optional[str] = ..., warmup_iter: _Optional[int] = ..., warmup_start_lr: _Optional[float] = ..., local_lr_auto: _Optional[bool] = ..., local_gw_ratio: _Optional[float] = ..., test_offset: _Optional[int] = ..., stagelr: _Optional[_Iterable[float]] = ..., stageiter: _Optional[_Iterable[int]] = ..., richness: _Optional[int] = ..., group_id: _Optional[_Iterable[int]] = ..., rampup_interval: _Optional[int] = ..., rampup_lr: _Optional[float] = ..., solver_data_type: _Optional[_Union[NVType, str]] = ..., store_blobs_in_old_format: _Optional[bool] = ..., momentum_policy: _Optional[str] = ..., max_momentum: _Optional[float] = ..., momentum_power: _Optional[float] = ..., larc: _Optional[bool] = ..., larc_policy: _Optional[str] = ..., larc_eta: _Optional[float] = ..., weight_decay_policy: _Optional[str] = ..., weight_decay_power: _Optional[float] = ..., test_and_snapshot_last_epochs: _Optional[int] = ..., larc_turbo: _Optional[bool] = ..., max_weight_decay: _Optional[float] = ..., per_parameter_reduce: _Optional[bool] = ...) -> None: ...
 
 class SolverState(_message.Message):
     __slots__ = ("iter", "learned_net", "history", "current_step", "minimum_loss", "iter_last_event")
@@ -446,7 +446,7 @@ class ParamSpec(_message.Message):
     def __init__(self, name: _Optional[str] = ..., share_mode: _Optional[_Union[ParamSpec.DimCheckMode, str]] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ...) -> None: ...
 
 class LayerParameter(_message.Message):
-    __slots__ = ("name", "type", "bottom", "top", "loss_weight", "param", "blobs", "include", "exclude", "phase", "propagate_down", "transform_param", "loss_param", "accuracy_param", "argmax_param", "concat_param", "contrastive_loss_param", "convolution_param", "data_param", "dropout_param", "dummy_data_param", "eltwise_param", "exp_param", "hdf5_data_param", "hdf5_output_param", "hinge_loss_param", "image_data_param", "infogain_loss_param", "inner_product_param", "lrn_param", "memory_data_param", "mvn_param", "pooling_param", "power_param", "relu_param", "sigmoid_param", "softmax_param", "slice_param", "tanh_param", "threshold_param", "window_data_param", "python_param", "prelu_param", "spp_param", "reshape_param", "log_param", "flatten_param", "reduction_param", "embed_param", "tile_param", "batch_norm_param", "elu_param", "bias_param", "scale_param", "input_param", "crop_param", "parameter_param", "recurrent_param", "swish_param", "clip_param", "bn_param", "interp_param", "shuffle_channel_param", "squeeze_convolution_param", "squeeze_inner_product_param", "reorg_param", "yolo_v2_loss_param", "yolo_v3_loss_param", "depth_to_space_param", "upsample_darknet_param", "resize_nearest_neighbor_param", "gather_param", "proposal_param", "gather_nd_param", "crop_and_resize_param", "space_to_depth_param", "pad_param", "stack_param", "resize_bilinear_param", "reduce_sum_param", "reduce_max_param", "reduce_min_param", "reduce_prod_param", "reduce_mean_param", "selu_param", "selu_dropout_param", "unstack_param", "batch_to_space_nd_param", "space_to_batch_nd_param", "xlu_param", "mirror_pad_param", "tile_nd_param", "expand_dims_nd_param", "squeeze_param", "broadcast_to_param", "strided_slice_param", "piece_param", "range_param", "roi_align_param", "gemm_param", "reduce_l1_param", "reduce_l2_param", "reduce_logsumexp_param", "reduce_all_param", "reduce_any_param", "hard_sigmoid_param", "thresholded_relu_param", "layer_norm_param", "log_softmax_param", "scaled_tanh_param", "matmul_param", "pooling3d_param", "video_data_param", "convolution3d_param", "color_conv_param", "multi_stage_meanfield_param", "reverse_param", "ctc_loss_param", "ctc_decoder_param", "reverse_time_param", "unpooling_param", "deformable_convolution_param", "denseblock_param", "guided_dropout_param", "center_loss_param", "coeff_schedule_param", "augmentation_param", "correlation_param", "l1_loss_param", "writer_param", "reader_param", "mean_param", "resample_param", "downsample_param", "reshape_every_iter", "lpq_loss_param", "flow_warp_param", "accum_param", "black_augmentation_param", "roi_pooling_param", "smooth_l1_loss_param", "local_param", "insanity_param", "triplet_loss_param", "eltwise_affine_param", "sub_region_param", "noise_param", "flip_param", "inner_distance_param", "normalize_param", "general_contrastive_loss_param", "general_triplet_loss_param", "psroi_pooling_param", "pairwise_param", "permute_param", "largemargin_inner_product_param", "label_specific_rescale_param", "resize_param", "margin_inner_product_param", "focal_loss_param", "label_specific_margin_param", "channel_scale_param", "label_specific_add_param", "engine", "multinode", "mn_activation_param", "box_annotator_ohem_param", "spatial_dropout_param", "mn_grad_compress_param", "quantization_param", "split_param", "region_loss_param", "eval_detection_param", "lstm_param", "seg_data_param", "batch_reduction_param", "detection_loss_param", "detection_accuracy_param", "box_output_param", "proposal_target_param", "image_gt_data_param", "bbox_reg_param", "decode_bbox_param", "forward_type", "backward_type", "forward_math", "backward_math", "debug", "cudnn_math_override", "trt_param", "detectnet_groundtruth_param", "detectnet_augmentation_param", "transpose_param", "grn_param", "filter_param", "seg_accuracy_param", "mat_write_param", "dense_crf_param", "domain_transform_param", "adaptive_bias_channel_param", "bias_channel_param", "unique_label_param", "mat_read_param", "pruning_param", "fixed_param", "rss_loss_param", "labeled_matching_param", "unlabeled_matching_param", "upsample_param", "dense_image_data_param", "binary_data_param", "annotated_data_param", "multibox_loss_param", "prior_box_param", "detection_output_param", "detection_evaluate_param", "norm_param", "st_loss_param", "power_file_param", "loc_loss_param", "st_param", "repeat_param", "continuation_indicator_param", "labelsequence_accuracy_param", "relu6_param", "yolo_detection_output_param", "yolov3_detection_output_param", "yolov3_param", "yolo_seg_param", "segmentation_evaluate_param")
+    __slots__ = ("name", "type", "bottom", "top", "loss_weight", "param", "blobs", "include", "exclude", "phase", "propagate_down", "transform_param", "loss_param", "accuracy_param", "argmax_param", "concat_param", "contrastive_loss_param", "convolution_param", "data_param", "dropout_param", "dummy_data_param", "eltwise_param", "exp_param", "hdf5_data_param", "hdf5_output_param", "hinge_loss_param", "image_data_param", "infogain_loss_param", "inner_product_param", "lrn_param", "memory_data_param", "mvn_param", "pooling_param", "power_param", "relu_param", "sigmoid_param", "softmax_param", "slice_param", "tanh_param", "threshold_param", "window_data_param", "python_param", "prelu_param", "spp_param", "reshape_param", "log_param", "flatten_param", "reduction_param", "embed_param", "tile_param", "batch_norm_param", "elu_param", "bias_param", "scale_param", "input_param", "crop_param", "parameter_param", "recurrent_param", "swish_param", "clip_param", "annotated_data_param", "multibox_loss_param", "permute_param", "prior_box_param", "detection_output_param", "detection_evaluate_param", "norm_param", "video_data_param", "bn_param", "interp_param", "shuffle_channel_param", "squeeze_convolution_param", "squeeze_inner_product_param", "reorg_param", "yolo_v2_loss_param", "yolo_v3_loss_param", "depth_to_space_param", "upsample_darknet_param", "resize_nearest_neighbor_param", "gather_param", "proposal_param", "gather_nd_param", "crop_and_resize_param", "space_to_depth_param", "pad_param", "stack_param", "resize_bilinear_param", "reduce_sum_param", "reduce_max_param", "reduce_min_param", "reduce_prod_param", "reduce_mean_param", "selu_param", "selu_dropout_param", "unstack_param", "batch_to_space_nd_param", "space_to_batch_nd_param", "xlu_param", "mirror_pad_param", "tile_nd_param", "expand_dims_nd_param", "squeeze_param", "broadcast_to_param", "strided_slice_param", "piece_param", "range_param", "roi_align_param", "gemm_param", "reduce_l1_param", "reduce_l2_param", "reduce_logsumexp_param", "reduce_all_param", "reduce_any_param", "hard_sigmoid_param", "thresholded_relu_param", "layer_norm_param", "log_softmax_param", "scaled_tanh_param", "matmul_param", "pooling3d_param", "convolution3d_param", "color_conv_param", "multi_stage_meanfield_param", "reverse_param", "ctc_loss_param", "ctc_decoder_param", "reverse_time_param", "unpooling_param", "deformable_convolution_param", "denseblock_param", "guided_dropout_param", "center_loss_param", "coeff_schedule_param", "augmentation_param", "correlation_param", "l1_loss_param", "writer_param", "reader_param", "mean_param", "resample_param", "downsample_param", "reshape_every_iter", "lpq_loss_param", "flow_warp_param", "accum_param", "black_augmentation_param", "roi_pooling_param", "smooth_l1_loss_param", "local_param", "insanity_param", "triplet_loss_param", "eltwise_affine_param", "sub_region_param", "noise_param", "flip_param", "inner_distance_param", "normalize_param", "general_contrastive_loss_param", "general_triplet_loss_param", "psroi_pooling_param", "pairwise_param", "largemargin_inner_product_param", "label_specific_rescale_param", "resize_param", "margin_inner_product_param", "focal_loss_param", "label_specific_margin_param", "channel_scale_param", "label_specific_add_param", "engine", "multinode", "mn_activation_param", "box_annotator_ohem_param", "spatial_dropout_param", "mn_grad_compress_param", "quantization_param", "split_param", "region_loss_param", "eval_detection_param", "lstm_param", "seg_data_param", "batch_reduction_param", "detection_loss_param", "detection_accuracy_param", "box_output_param", "proposal_target_param", "image_gt_data_param", "bbox_reg_param", "decode_bbox_param", "forward_type", "backward_type", "forward_math", "backward_math", "debug", "cudnn_math_override", "trt_param", "detectnet_groundtruth_param", "detectnet_augmentation_param", "transpose_param", "grn_param", "filter_param", "seg_accuracy_param", "mat_write_param", "dense_crf_param", "domain_transform_param", "adaptive_bias_channel_param", "bias_channel_param", "unique_label_param", "mat_read_param", "pruning_param", "fixed_param", "rss_loss_param", "labeled_matching_param", "unlabeled_matching_param", "upsample_param", "dense_image_data_param", "binary_data_param", "st_loss_param", "power_file_param", "loc_loss_param", "st_param", "repeat_param", "continuation_indicator_param", "labelsequence_accuracy_param", "relu6_param", "yolo_detection_output_param", "yolov3_detection_output_param", "yolov3_param", "yolo_seg_param", "segmentation_evaluate_param")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     BOTTOM_FIELD_NUMBER: _ClassVar[int]
@@ -507,6 +507,14 @@ class LayerParameter(_message.Message):
     RECURRENT_PARAM_FIELD_NUMBER: _ClassVar[int]
     SWISH_PARAM_FIELD_NUMBER: _ClassVar[int]
     CLIP_PARAM_FIELD_NUMBER: _ClassVar[int]
+    ANNOTATED_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
+    MULTIBOX_LOSS_PARAM_FIELD_NUMBER: _ClassVar[int]
+    PERMUTE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    PRIOR_BOX_PARAM_FIELD_NUMBER: _ClassVar[int]
+    DETECTION_OUTPUT_PARAM_FIELD_NUMBER: _ClassVar[int]
+    DETECTION_EVALUATE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    NORM_PARAM_FIELD_NUMBER: _ClassVar[int]
+    VIDEO_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
     BN_PARAM_FIELD_NUMBER: _ClassVar[int]
     INTERP_PARAM_FIELD_NUMBER: _ClassVar[int]
     SHUFFLE_CHANNEL_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -559,7 +567,6 @@ class LayerParameter(_message.Message):
     SCALED_TANH_PARAM_FIELD_NUMBER: _ClassVar[int]
     MATMUL_PARAM_FIELD_NUMBER: _ClassVar[int]
     POOLING3D_PARAM_FIELD_NUMBER: _ClassVar[int]
-    VIDEO_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
     CONVOLUTION3D_PARAM_FIELD_NUMBER: _ClassVar[int]
     COLOR_CONV_PARAM_FIELD_NUMBER: _ClassVar[int]
     MULTI_STAGE_MEANFIELD_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -601,7 +608,6 @@ class LayerParameter(_message.Message):
     GENERAL_TRIPLET_LOSS_PARAM_FIELD_NUMBER: _ClassVar[int]
     PSROI_POOLING_PARAM_FIELD_NUMBER: _ClassVar[int]
     PAIRWISE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    PERMUTE_PARAM_FIELD_NUMBER: _ClassVar[int]
     LARGEMARGIN_INNER_PRODUCT_PARAM_FIELD_NUMBER: _ClassVar[int]
     LABEL_SPECIFIC_RESCALE_PARAM_FIELD_NUMBER: _ClassVar[int]
     RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -658,12 +664,6 @@ class LayerParameter(_message.Message):
     UPSAMPLE_PARAM_FIELD_NUMBER: _ClassVar[int]
     DENSE_IMAGE_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
     BINARY_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
-    ANNOTATED_DATA_PARAM_FIELD_NUMBER: _ClassVar[int]
-    MULTIBOX_LOSS_PARAM_FIELD_NUMBER: _ClassVar[int]
-    PRIOR_BOX_PARAM_FIELD_NUMBER: _ClassVar[int]
-    DETECTION_OUTPUT_PARAM_FIELD_NUMBER: _ClassVar[int]
-    DETECTION_EVALUATE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    NORM_PARAM_FIELD_NUMBER: _ClassVar[int]
     ST_LOSS_PARAM_FIELD_NUMBER: _ClassVar[int]
     POWER_FILE_PARAM_FIELD_NUMBER: _ClassVar[int]
     LOC_LOSS_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -737,6 +737,14 @@ class LayerParameter(_message.Message):
     recurrent_param: RecurrentParameter
     swish_param: SwishParameter
     clip_param: ClipParameter
+    annotated_data_param: AnnotatedDataParameter
+    multibox_loss_param: MultiBoxLossParameter
+    permute_param: PermuteParameter
+    prior_box_param: PriorBoxParameter
+    detection_output_param: DetectionOutputParameter
+    detection_evaluate_param: DetectionEvaluateParameter
+    norm_param: NormalizeParameter
+    video_data_param: VideoDataParameter
     bn_param: BNParameter
     interp_param: InterpParameter
     shuffle_channel_param: ShuffleChannelParameter
@@ -789,7 +797,6 @@ class LayerParameter(_message.Message):
     scaled_tanh_param: ScaledTanHParameter
     matmul_param: MatMulParameter
     pooling3d_param: Pooling3DParameter
-    video_data_param: VideoDataParameter
     convolution3d_param: Convolution3DParameter
     color_conv_param: ColorConvParameter
     multi_stage_meanfield_param: MultiStageMeanfieldParameter
@@ -831,7 +838,6 @@ class LayerParameter(_message.Message):
     general_triplet_loss_param: GeneralTripletLossParameter
     psroi_pooling_param: PSROIPoolingParameter
     pairwise_param: PairwiseParameter
-    permute_param: PermuteParameter
     largemargin_inner_product_param: LargeMarginInnerProductParameter
     label_specific_rescale_param: LabelSpecificRescaleParameter
     resize_param: LayerResizeParameter
@@ -888,12 +894,6 @@ class LayerParameter(_message.Message):
     upsample_param: UpsampleParameter
     dense_image_data_param: DenseImageDataParameter
     binary_data_param: BinaryDataParameter
-    annotated_data_param: AnnotatedDataParameter
-    multibox_loss_param: MultiBoxLossParameter
-    prior_box_param: PriorBoxParameter
-    detection_output_param: DetectionOutputParameter
-    detection_evaluate_param: DetectionEvaluateParameter
-    norm_param: NormalizeParameter
     st_loss_param: STLossParameter
     power_file_param: PowerFileParameter
     loc_loss_param: LocLossParameter
@@ -907,10 +907,10 @@ class LayerParameter(_message.Message):
     yolov3_param: Yolov3Parameter
     yolo_seg_param: YoloSegParameter
     segmentation_evaluate_param: SegmentationEvaluateParameter
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., bottom: _Optional[_Iterable[str]] = ..., top: _Optional[_Iterable[str]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., param: _Optional[_Iterable[_Union[ParamSpec, _Mapping]]] = ..., blobs: _Optional[_Iterable[_Union[BlobProto, _Mapping]]] = ..., include: _Optional[_Iterable[_Union[NetStateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[NetStateRule, _Mapping]]] = ..., phase: _Optional[_Union[Phase, str]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., transform_param: _Optional[_Union[TransformationParameter, _Mapping]] = ..., loss_param: _Optional[_Union[LossParameter, _Mapping]] = ..., accuracy_param: _Optional[_Union[AccuracyParameter, _Mapping]] = ..., argmax_param: _Optional[_Union[ArgMaxParameter, _Mapping]] = ..., concat_param: _Optional[_Union[ConcatParameter, _Mapping]] = ..., contrastive_loss_param: _Optional[_Union[ContrastiveLossParameter, _Mapping]] = ..., convolution_param: _Optional[_Union[ConvolutionParameter, _Mapping]] = ..., data_param: _Optional[_Union[DataParameter, _Mapping]] = ..., dropout_param: _Optional[_Union[DropoutParameter, _Mapping]] = ..., dummy_data_param: _Optional[_Union[DummyDataParameter, _Mapping]] = ..., eltwise_param: _Optional[_Union[EltwiseParameter, _Mapping]] = ..., exp_param: _Optional[_Union[ExpParameter, _Mapping]] = ..., hdf5_data_param: _Optional[_Union[HDF5DataParameter, _Mapping]] = ..., hdf5_output_param: _Optional[_Union[HDF5OutputParameter, _Mapping]] = ..., hinge_loss_param: _Optional[_Union[HingeLossParameter, _Mapping]] = ..., image_data_param: _Optional[_Union[ImageDataParameter, _Mapping]] = ..., infogain_loss_param: _Optional[_Union[InfogainLossParameter, _Mapping]] = ..., inner_product_param: _Optional[_Union[InnerProductParameter, _Mapping]] = ..., lrn_param: _Optional[_Union[LRNParameter, _Mapping]] = ..., memory_data_param: _Optional[_Union[MemoryDataParameter, _Mapping]] = ..., mvn_param: _Optional[_Union[MVNParameter, _Mapping]] = ..., pooling_param: _Optional[_Union[PoolingParameter, _Mapping]] = ..., power_param: _Optional[_Union[PowerParameter, _Mapping]] = ..., relu_param: _Optional[_Union[ReLUParameter, _Mapping]] = ..., sigmoid_param: _Optional[_Union[SigmoidParameter, _Mapping]] = ..., softmax_param: _Optional[_Union[SoftmaxParameter, _Mapping]] = ..., slice_param: _Optional[_Union[SliceParameter, _Mapping]] = ..., tanh_param: _Optional[_Union[TanHParameter, _Mapping]] = ..., threshold_param: _Optional[_Union[ThresholdParameter, _Mapping]] = ..., window_data_param: _Optional[_Union[WindowDataParameter, _Mapping]] = ..., python_param: _Optional[_Union[PythonParameter, _Mapping]] = ..., prelu_param: _Optional[_Union[PReLUParameter, _Mapping]] = ..., spp_param: _Optional[_Union[SPPParameter, _Mapping]] = ..., reshape_param: _Optional[_Union[ReshapeParameter, _Mapping]] = ..., log_param: _Optional[_Union[LogParameter, _Mapping]] = ..., flatten_param: _Optional[_Union[FlattenParameter, _Mapping]] = ..., reduction_param: _Optional[_Union[ReductionParameter, _Mapping]] = ..., embed_param: _Optional[_Union[EmbedParameter, _Mapping]] = ..., tile_param: _Optional[_Union[TileParameter, _Mapping]] = ..., batch_norm_param: _Optional[_Union[BatchNormParameter, _Mapping]] = ..., elu_param: _Optional[_Union[ELUParameter, _Mapping]] = ..., bias_param: _Optional[_Union[BiasParameter, _Mapping]] = ..., scale_param: _Optional[_Union[ScaleParameter, _Mapping]] = ..., input_param: _Optional[_Union[InputParameter, _Mapping]] = ..., crop_param: _Optional[_Union[CropParameter, _Mapping]] = ..., parameter_param: _Optional[_Union[ParameterParameter, _Mapping]] = ..., recurrent_param: _Optional[_Union[RecurrentParameter, _Mapping]] = ..., swish_param: _Optional[_Union[SwishParameter, _Mapping]] = ..., clip_param: _Optional[_Union[ClipParameter, _Mapping]] = ..., bn_param: _Optional[_Union[BNParameter, _Mapping]] = ..., interp_param: _Optional[_Union[InterpParameter, _Mapping]] = ..., shuffle_channel_param: _Optional[_Union[ShuffleChannelParameter, _Mapping]] = ..., squeeze_convolution_param: _Optional[_Union[SqueezeConvolutionParameter, _Mapping]] = ..., squeeze_inner_product_param: _Optional[_Union[SqueezeInnerProductParameter, _Mapping]] = ..., reorg_param: _Optional[_Union[ReorgParameter, _Mapping]] = ..., yolo_v2_loss_param: _Optional[_Union[YoloV2LossParameter, _Mapping]] = ..., yolo_v3_loss_param: _Optional[_Union[YoloV3LossParameter, _Mapping]] = ..., depth_to_space_param: _Optional[_Union[DepthToSpaceParameter, _Mapping]] = ..., upsample_darknet_param: _Optional[_Union[UpsampleDarknetParameter, _Mapping]] = ..., resize_nearest_neighbor_param: _Optional[_Union[ResizeNearestNeighborParameter, _Mapping]] = ..., gather_param: _Optional[_Union[GatherParameter, _Mapping]] = ..., proposal_param: _Optional[_Union[ProposalParameter, _Mapping]] = ..., gather_nd_param: _Optional[_Union[GatherNdParameter, _Mapping]] = ..., crop_and_resize_param: _Optional[_Union[CropAndResizeParameter, _Mapping]] = ..., space_to_depth_param: _Optional[_Union[SpaceToDepthParameter, _Mapping]] = ..., pad_param: _Optional[_Union[PadParameter, _Mapping]] = ..., stack_param: _Optional[_Union[StackParameter, _Mapping]] = ..., resize_bilinear_param: _Optional[_Union[ResizeBilinearParameter, _Mapping]] = ..., reduce_sum_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_max_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_min_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_prod_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_mean_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., selu_param: _Optional[_Union[SeLuParameter, _Mapping]] = ..., selu_dropout_param: _Optional[_Union[SeLuDropoutParameter, _Mapping]] = ..., unstack_param: _Optional[_Union[UnstackParameter, _Mapping]] = ..., batch_to_space_nd_param: _Optional[_Union[BatchToSpaceNDParameter, _Mapping]] = ..., space_to_batch_nd_param: _Optional[_Union[SpaceToBatchNDParameter, _Mapping]] = ..., xlu_param: _Optional[_Union[XLUParameter, _Mapping]] = ..., mirror_pad_param: _Optional[_Union[MirrorPadParameter, _Mapping]] = ..., tile_nd_param: _Optional[_Union[TileNDParameter, _Mapping]] = ..., expand_dims_nd_param: _Optional[_Union[AxesParameter, _Mapping]] = ..., squeeze_param: _Optional[_Union[AxesParameter, _Mapping]] = ..., broadcast_to_param: _Optional[_Union[BroadcastToParameter, _Mapping]] = ..., strided_slice_param: _Optional[_Union[StridedSliceParameter, _Mapping]] = ..., piece_param: _Optional[_Union[PieceParameter, _Mapping]] = ..., range_param: _Optional[_Union[RangeParameter, _Mapping]] = ..., roi_align_param: _Optional[_Union[ROIAlignParameter, _Mapping]] = ..., gemm_param: _Optional[_Union[GemmParameter, _Mapping]] = ..., reduce_l1_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_l2_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_logsumexp_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_all_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_any_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., hard_sigmoid_param: _Optional[_Union[HardSigmoidParameter, _Mapping]] = ..., thresholded_relu_param: _Optional[_Union[ThresholdedReLUParameter, _Mapping]] = ..., layer_norm_param: _Optional[_Union[LayerNormParameter, _Mapping]] = ..., log_softmax_param: _Optional[_Union[LogSoftmaxParameter, _Mapping]] = ..., scaled_tanh_param: _Optional[_Union[ScaledTanHParameter, _Mapping]] = ..., matmul_param: _Optional[_Union[MatMulParameter, _Mapping]] = ..., pooling3d_param: _Optional[_Union[Pooling3DParameter, _Mapping]] = ..., video_data_param: _Optional[_Union[VideoDataParameter, _Mapping]] = ..., convolution3d_param: _Optional[_Union[Convolution3DParameter, _Mapping]] = ..., color_conv_param: _Optional[_Union[ColorConvParameter, _Mapping]] = ..., multi_stage_meanfield_param: _Optional[_Union[MultiStageMeanfieldParameter, _Mapping]] = ..., reverse_param: _Optional[_Union[ReverseParameter, _Mapping]] = ..., ctc_loss_param: _Optional[_Union[CTCLossParameter, _Mapping]] = ..., ctc_decoder_param: _Optional[_Union[CTCDecoderParameter, _Mapping]] = ..., reverse_time_param: _Optional[_Union[ReverseTimeParameter, _Mapping]] = ..., unpooling_param: _Optional[_Union[UnpoolingParameter, _Mapping]] = ..., deformable_convolution_param: _Optional[_Union[DeformableConvolutionParameter, _Mapping]] = ..., denseblock_param: _Optional[_Union[DenseBlockParameter, _Mapping]] = ..., guided_dropout_param: _Optional[_Union[GuidedDropoutParameter, _Mapping]] = ..., center_loss_param: _Optional[_Union[CenterLossParameter, _Mapping]] = ..., coeff_schedule_param: _Optional[_Union[CoeffScheduleParameter, _Mapping]] = ..., augmentation_param: _Optional[_Union[AugmentationParameter, _Mapping]] = ..., correlation_param: _Optional[_Union[CorrelationParameter, _Mapping]] = ..., l1_loss_param: _Optional[_Union[L1LossParameter, _Mapping]] = ..., writer_param: _Optional[_Union[WriterParameter, _Mapping]] = ..., reader_param: _Optional[_Union[ReaderParameter, _Mapping]] = ..., mean_param: _Optional[_Union[MeanParameter, _Mapping]] = ..., resample_param: _Optional[_Union[ResampleParameter, _Mapping]] = ..., downsample_param: _Optional[_Union[DownsampleParameter, _Mapping]] = ..., reshape_every_iter: _Optional[bool] = ..., lpq_loss_param: _Optional[_Union[LpqLossParameter, _Mapping]] = ..., flow_warp_param: _Optional[_Union[FlowWarpParameter, _Mapping]] = ..., accum_param: _Optional[_Union[AccumParameter, _Mapping]] = ..., black_augmentation_param: _Optional[_Union[BlackAugmentationParameter, _Mapping]] = ..., roi_pooling_param: _Optional[_Union[ROIPoolingParameter, _Mapping]] = ..., smooth_l1_loss_param: _Optional[_Union[SmoothL1LossParameter, _Mapping]] = ..., local_param: _Optional[_Union[LocalParameter, _Mapping]] = ..., insanity_param: _Optional[_Union[InsanityParameter, _Mapping]] = ..., triplet_loss_param: _Optional[_Union[TripletLossParameter, _Mapping]] = ..., eltwise_affine_param: _Optional[_Union[EltwiseAffineParameter, _Mapping]] = ..., sub_region_param: _Optional[_Union[SubRegionParameter, _Mapping]] = ..., noise_param: _Optional[_Union[AddNoiseParameter, _Mapping]] = ..., flip_param: _Optional[_Union[FlipParameter, _Mapping]] = ..., inner_distance_param: _Optional[_Union[InnerDistanceParameter, _Mapping]] = ..., normalize_param: _Optional[_Union[FaceNormalizeParameter, _Mapping]] = ..., general_contrastive_loss_param: _Optional[_Union[GeneralContrastiveLossParameter, _Mapping]] = ..., general_triplet_loss_param: _Optional[_Union[GeneralTripletLossParameter, _Mapping]] = ..., psroi_pooling_param: _Optional[_Union[PSROIPoolingParameter, _Mapping]] = ..., pairwise_param: _Optional[_Union[PairwiseParameter, _Mapping]] = ..., permute_param: _Optional[_Union[PermuteParameter, _Mapping]] = ..., largemargin_inner_product_param: _Optional[_Union[LargeMarginInnerProductParameter, _Mapping]] = ..., label_specific_rescale_param: _Optional[_Union[LabelSpecificRescaleParameter, _Mapping]] = ..., resize_param: _Optional[_Union[LayerResizeParameter, _Mapping]] = ..., margin_inner_product_param: _Optional[_Union[MarginInnerProductParameter, _Mapping]] = ..., focal_loss_param: _Optional[_Union[FocalLossParameter, _Mapping]] = ..., label_specific_margin_param: _Optional[_Union[LabelSpecificMarginParameter, _Mapping]] = ..., channel_scale_param: _Optional[_Union[ChannelScaleParameter, _Mapping]] = ..., label_specific_add_param: _Optional[_Union[LabelSpecificAddParameter, _Mapping]] = ..., engine: _Optional[str] = ..., multinode: _Optional[_Union[MultinodeLayerParameter, _Mapping]] = ..., mn_activation_param: _Optional[_Union[MnActivationParameter, _Mapping]] = ..., box_annotator_ohem_param: _Optional[_Union[BoxAnnotatorOHEMParameter, _Mapping]] = ..., spatial_dropout_param: _Optional[_Union[SpatialDropoutParameter, _Mapping]] = ..., mn_grad_compress_param: _Optional[_Union[MnParamGradCompressParameter, _Mapping]] = ..., quantization_param: _Optional[_Union[QuantizationParameter, _Mapping]] = ..., split_param: _Optional[_Union[IntelSplitParameter, _Mapping]] = ..., region_loss_param: _Optional[_Union[RegionLossParameter, _Mapping]] = ..., eval_detection_param: _Optional[_Union[IntelEvalDetectionParameter, _Mapping]] = ..., lstm_param: _Optional[_Union[LstmParameter, _Mapping]] = ..., seg_data_param: _Optional[_Union[SegDataParameter, _Mapping]] = ..., batch_reduction_param: _Optional[_Union[BatchReductionParameter, _Mapping]] = ..., detection_loss_param: _Optional[_Union[DetectionLossParameter, _Mapping]] = ..., detection_accuracy_param: _Optional[_Union[DetectionAccuracyParameter, _Mapping]] = ..., box_output_param: _Optional[_Union[BoxOutputParameter, _Mapping]] = ..., proposal_target_param: _Optional[_Union[ProposalTargetParameter, _Mapping]] = ..., image_gt_data_param: _Optional[_Union[ImageGtDataParameter, _Mapping]] = ..., bbox_reg_param: _Optional[_Union[BBoxRegParameter, _Mapping]] = ..., decode_bbox_param: _Optional[_Union[DecodeBBoxParameter, _Mapping]] = ..., forward_type: _Optional[_Union[NVType, str]] = ..., backward_type: _Optional[_Union[NVType, str]] = ..., forward_math: _Optional[_Union[NVType, str]] = ..., backward_math: _Optional[_Union[NVType, str]] = ..., debug: _Optional[bool] = ..., cudnn_math_override: _Optional[int] = ..., trt_param: _Optional[_Union[TensorRTParameter, _Mapping]] = ..., detectnet_groundtruth_param: _Optional[_Union[DetectNetGroundTruthParameter, _Mapping]] = ..., detectnet_augmentation_param: _Optional[_Union[DetectNetAugmentationParameter, _Mapping]] = ..., transpose_param: _Optional[_Union[TransposeParameter, _Mapping]] = ..., grn_param: _Optional[_Union[GRNParameter, _Mapping]] = ..., filter_param: _Optional[_Union[ChannelFilterParameter, _Mapping]] = ..., seg_accuracy_param: _Optional[_Union[SegAccuracyParameter, _Mapping]] = ..., mat_write_param: _Optional[_Union[MatWriteParameter, _Mapping]] = ..., dense_crf_param: _Optional[_Union[DenseCRFParameter, _Mapping]] = ..., domain_transform_param: _Optional[_Union[DomainTransformParameter, _Mapping]] = ..., adaptive_bias_channel_param: _Optional[_Union[AdaptiveBiasChannelParameter, _Mapping]] = ..., bias_channel_param: _Optional[_Union[BiasChannelParameter, _Mapping]] = ..., unique_label_param: _Optional[_Union[UniqueLabelParameter, _Mapping]] = ..., mat_read_param: _Optional[_Union[MatReadParameter, _Mapping]] = ..., pruning_param: _Optional[_Union[PruningParameter, _Mapping]] = ..., fixed_param: _Optional[_Union[FixedParameter, _Mapping]] = ..., rss_loss_param: _Optional[_Union[RSSLossParameter, _Mapping]] = ..., labeled_matching_param: _Optional[_Union[LabeledMatchingParameter, _Mapping]] = ..., unlabeled_matching_param: _Optional[_Union[UnlabeledMatchingParameter, _Mapping]] = ..., upsample_param: _Optional[_Union[UpsampleParameter, _Mapping]] = ..., dense_image_data_param: _Optional[_Union[DenseImageDataParameter, _Mapping]] = ..., binary_data_param: _Optional[_Union[BinaryDataParameter, _Mapping]] = ..., annotated_data_param: _Optional[_Union[AnnotatedDataParameter, _Mapping]] = ..., multibox_loss_param: _Optional[_Union[MultiBoxLossParameter, _Mapping]] = ..., prior_box_param: _Optional[_Union[PriorBoxParameter, _Mapping]] = ..., detection_output_param: _Optional[_Union[DetectionOutputParameter, _Mapping]] = ..., detection_evaluate_param: _Optional[_Union[DetectionEvaluateParameter, _Mapping]] = ..., norm_param: _Optional[_Union[NormalizeParameter, _Mapping]] = ..., st_loss_param: _Optional[_Union[STLossParameter, _Mapping]] = ..., power_file_param: _Optional[_Union[PowerFileParameter, _Mapping]] = ..., loc_loss_param: _Optional[_Union[LocLossParameter, _Mapping]] = ..., st_param: _Optional[_Union[SpatialTransformerParameter, _Mapping]] = ..., repeat_param: _Optional[_Union[RepeatParameter, _Mapping]] = ..., continuation_indicator_param: _Optional[_Union[ContinuationIndicatorParameter, _Mapping]] = ..., labelsequence_accuracy_param: _Optional[_Union[LabelsequenceAccuracyParameter, _Mapping]] = ..., relu6_param: _Optional[_Union[ReLUParameter, _Mapping]] = ..., yolo_detection_output_param: _Optional[_Union[YoloDetectionOutputParameter, _Mapping]] = ..., yolov3_detection_output_param: _Optional[_Union[Yolov3DetectionOutputParameter, _Mapping]] = ..., yolov3_param: _Optional[_Union[Yolov3Parameter, _Mapping]] = ..., yolo_seg_param: _Optional[_Union[YoloSegParameter, _Mapping]] = ..., segmentation_evaluate_param: _Optional[_Union[SegmentationEvaluateParameter, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., bottom: _Optional[_Iterable[str]] = ..., top: _Optional[_Iterable[str]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., param: _Optional[_Iterable[_Union[ParamSpec, _Mapping]]] = ..., blobs: _Optional[_Iterable[_Union[BlobProto, _Mapping]]] = ..., include: _Optional[_Iterable[_Union[NetStateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[NetStateRule, _Mapping]]] = ..., phase: _Optional[_Union[Phase, str]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., transform_param: _Optional[_Union[TransformationParameter, _Mapping]] = ..., loss_param: _Optional[_Union[LossParameter, _Mapping]] = ..., accuracy_param: _Optional[_Union[AccuracyParameter, _Mapping]] = ..., argmax_param: _Optional[_Union[ArgMaxParameter, _Mapping]] = ..., concat_param: _Optional[_Union[ConcatParameter, _Mapping]] = ..., contrastive_loss_param: _Optional[_Union[ContrastiveLossParameter, _Mapping]] = ..., convolution_param: _Optional[_Union[ConvolutionParameter, _Mapping]] = ..., data_param: _Optional[_Union[DataParameter, _Mapping]] = ..., dropout_param: _Optional[_Union[DropoutParameter, _Mapping]] = ..., dummy_data_param: _Optional[_Union[DummyDataParameter, _Mapping]] = ..., eltwise_param: _Optional[_Union[EltwiseParameter, _Mapping]] = ..., exp_param: _Optional[_Union[ExpParameter, _Mapping]] = ..., hdf5_data_param: _Optional[_Union[HDF5DataParameter, _Mapping]] = ..., hdf5_output_param: _Optional[_Union[HDF5OutputParameter, _Mapping]] = ..., hinge_loss_param: _Optional[_Union[HingeLossParameter, _Mapping]] = ..., image_data_param: _Optional[_Union[ImageDataParameter, _Mapping]] = ..., infogain_loss_param: _Optional[_Union[InfogainLossParameter, _Mapping]] = ..., inner_product_param: _Optional[_Union[InnerProductParameter, _Mapping]] = ..., lrn_param: _Optional[_Union[LRNParameter, _Mapping]] = ..., memory_data_param: _Optional[_Union[MemoryDataParameter, _Mapping]] = ..., mvn_param: _Optional[_Union[MVNParameter, _Mapping]] = ..., pooling_param: _Optional[_Union[PoolingParameter, _Mapping]] = ..., power_param: _Optional[_Union[PowerParameter, _Mapping]] = ..., relu_param: _Optional[_Union[ReLUParameter, _Mapping]] = ..., sigmoid_param: _Optional[_Union[SigmoidParameter, _Mapping]] = ..., softmax_param: _Optional[_Union[SoftmaxParameter, _Mapping]] = ..., slice_param: _Optional[_Union[SliceParameter, _Mapping]] = ..., tanh_param: _Optional[_Union[TanHParameter, _Mapping]] = ..., threshold_param: _Optional[_Union[ThresholdParameter, _Mapping]] = ..., window_data_param: _Optional[_Union[WindowDataParameter, _Mapping]] = ..., python_param: _Optional[_Union[PythonParameter, _Mapping]] = ..., prelu_param: _Optional[_Union[PReLUParameter, _Mapping]] = ..., spp_param: _Optional[_Union[SPPParameter, _Mapping]] = ..., reshape_param: _Optional[_Union[ReshapeParameter, _Mapping]] = ..., log_param: _Optional[_Union[LogParameter, _Mapping]] = ..., flatten_param: _Optional[_Union[FlattenParameter, _Mapping]] = ..., reduction_param: _Optional[_Union[ReductionParameter, _Mapping]] = ..., embed_param: _Optional[_Union[EmbedParameter, _Mapping]] = ..., tile_param: _Optional[_Union[TileParameter, _Mapping]] = ..., batch_norm_param: _Optional[_Union[BatchNormParameter, _Mapping]] = ..., elu_param: _Optional[_Union[ELUParameter, _Mapping]] = ..., bias_param: _Optional[_Union[BiasParameter, _Mapping]] = ..., scale_param: _Optional[_Union[ScaleParameter, _Mapping]] = ..., input_param: _Optional[_Union[InputParameter, _Mapping]] = ..., crop_param: _Optional[_Union[CropParameter, _Mapping]] = ..., parameter_param: _Optional[_Union[ParameterParameter, _Mapping]] = ..., recurrent_param: _Optional[_Union[RecurrentParameter, _Mapping]] = ..., swish_param: _Optional[_Union[SwishParameter, _Mapping]] = ..., clip_param: _Optional[_Union[ClipParameter, _Mapping]] = ..., annotated_data_param: _Optional[_Union[AnnotatedDataParameter, _Mapping]] = ..., multibox_loss_param: _Optional[_Union[MultiBoxLossParameter, _Mapping]] = ..., permute_param: _Optional[_Union[PermuteParameter, _Mapping]] = ..., prior_box_param: _Optional[_Union[PriorBoxParameter, _Mapping]] = ..., detection_output_param: _Optional[_Union[DetectionOutputParameter, _Mapping]] = ..., detection_evaluate_param: _Optional[_Union[DetectionEvaluateParameter, _Mapping]] = ..., norm_param: _Optional[_Union[NormalizeParameter, _Mapping]] = ..., video_data_param: _Optional[_Union[VideoDataParameter, _Mapping]] = ..., bn_param: _Optional[_Union[BNParameter, _Mapping]] = ..., interp_param: _Optional[_Union[InterpParameter, _Mapping]] = ..., shuffle_channel_param: _Optional[_Union[ShuffleChannelParameter, _Mapping]] = ..., squeeze_convolution_param: _Optional[_Union[SqueezeConvolutionParameter, _Mapping]] = ..., squeeze_inner_product_param: _Optional[_Union[SqueezeInnerProductParameter, _Mapping]] = ..., reorg_param: _Optional[_Union[ReorgParameter, _Mapping]] = ..., yolo_v2_loss_param: _Optional[_Union[YoloV2LossParameter, _Mapping]] = ..., yolo_v3_loss_param: _Optional[_Union[YoloV3LossParameter, _Mapping]] = ..., depth_to_space_param: _Optional[_Union[DepthToSpaceParameter, _Mapping]] = ..., upsample_darknet_param: _Optional[_Union[UpsampleDarknetParameter, _Mapping]] = ..., resize_nearest_neighbor_param: _Optional[_Union[ResizeNearestNeighborParameter, _Mapping]] = ..., gather_param: _Optional[_Union[GatherParameter, _Mapping]] = ..., proposal_param: _Optional[_Union[ProposalParameter, _Mapping]] = ..., gather_nd_param: _Optional[_Union[GatherNdParameter, _Mapping]] = ..., crop_and_resize_param: _Optional[_Union[CropAndResizeParameter, _Mapping]] = ..., space_to_depth_param: _Optional[_Union[SpaceToDepthParameter, _Mapping]] = ..., pad_param: _Optional[_Union[PadParameter, _Mapping]] = ..., stack_param: _Optional[_Union[StackParameter, _Mapping]] = ..., resize_bilinear_param: _Optional[_Union[ResizeBilinearParameter, _Mapping]] = ..., reduce_sum_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_max_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_min_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_prod_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_mean_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., selu_param: _Optional[_Union[SeLuParameter, _Mapping]] = ..., selu_dropout_param: _Optional[_Union[SeLuDropoutParameter, _Mapping]] = ..., unstack_param: _Optional[_Union[UnstackParameter, _Mapping]] = ..., batch_to_space_nd_param: _Optional[_Union[BatchToSpaceNDParameter, _Mapping]] = ..., space_to_batch_nd_param: _Optional[_Union[SpaceToBatchNDParameter, _Mapping]] = ..., xlu_param: _Optional[_Union[XLUParameter, _Mapping]] = ..., mirror_pad_param: _Optional[_Union[MirrorPadParameter, _Mapping]] = ..., tile_nd_param: _Optional[_Union[TileNDParameter, _Mapping]] = ..., expand_dims_nd_param: _Optional[_Union[AxesParameter, _Mapping]] = ..., squeeze_param: _Optional[_Union[AxesParameter, _Mapping]] = ..., broadcast_to_param: _Optional[_Union[BroadcastToParameter, _Mapping]] = ..., strided_slice_param: _Optional[_Union[StridedSliceParameter, _Mapping]] = ..., piece_param: _Optional[_Union[PieceParameter, _Mapping]] = ..., range_param: _Optional[_Union[RangeParameter, _Mapping]] = ..., roi_align_param: _Optional[_Union[ROIAlignParameter, _Mapping]] = ..., gemm_param: _Optional[_Union[GemmParameter, _Mapping]] = ..., reduce_l1_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_l2_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_logsumexp_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_all_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., reduce_any_param: _Optional[_Union[ReduceParameter, _Mapping]] = ..., hard_sigmoid_param: _Optional[_Union[HardSigmoidParameter, _Mapping]] = ..., thresholded_relu_param: _Optional[_Union[ThresholdedReLUParameter, _Mapping]] = ..., layer_norm_param: _Optional[_Union[LayerNormParameter, _Mapping]] = ..., log_softmax_param: _Optional[_Union[LogSoftmaxParameter, _Mapping]] = ..., scaled_tanh_param: _Optional[_Union[ScaledTanHParameter, _Mapping]] = ..., matmul_param: _Optional[_Union[MatMulParameter, _Mapping]] = ..., pooling3d_param: _Optional[_Union[Pooling3DParameter, _Mapping]] = ..., convolution3d_param: _Optional[_Union[Convolution3DParameter, _Mapping]] = ..., color_conv_param: _Optional[_Union[ColorConvParameter, _Mapping]] = ..., multi_stage_meanfield_param: _Optional[_Union[MultiStageMeanfieldParameter, _Mapping]] = ..., reverse_param: _Optional[_Union[ReverseParameter, _Mapping]] = ..., ctc_loss_param: _Optional[_Union[CTCLossParameter, _Mapping]] = ..., ctc_decoder_param: _Optional[_Union[CTCDecoderParameter, _Mapping]] = ..., reverse_time_param: _Optional[_Union[ReverseTimeParameter, _Mapping]] = ..., unpooling_param: _Optional[_Union[UnpoolingParameter, _Mapping]] = ..., deformable_convolution_param: _Optional[_Union[DeformableConvolutionParameter, _Mapping]] = ..., denseblock_param: _Optional[_Union[DenseBlockParameter, _Mapping]] = ..., guided_dropout_param: _Optional[_Union[GuidedDropoutParameter, _Mapping]] = ..., center_loss_param: _Optional[_Union[CenterLossParameter, _Mapping]] = ..., coeff_schedule_param: _Optional[_Union[CoeffScheduleParameter, _Mapping]] = ..., augmentation_param: _Optional[_Union[AugmentationParameter, _Mapping]] = ..., correlation_param: _Optional[_Union[CorrelationParameter, _Mapping]] = ..., l1_loss_param: _Optional[_Union[L1LossParameter, _Mapping]] = ..., writer_param: _Optional[_Union[WriterParameter, _Mapping]] = ..., reader_param: _Optional[_Union[ReaderParameter, _Mapping]] = ..., mean_param: _Optional[_Union[MeanParameter, _Mapping]] = ..., resample_param: _Optional[_Union[ResampleParameter, _Mapping]] = ..., downsample_param: _Optional[_Union[DownsampleParameter, _Mapping]] = ..., reshape_every_iter: _Optional[bool] = ..., lpq_loss_param: _Optional[_Union[LpqLossParameter, _Mapping]] = ..., flow_warp_param: _Optional[_Union[FlowWarpParameter, _Mapping]] = ..., accum_param: _Optional[_Union[AccumParameter, _Mapping]] = ..., black_augmentation_param: _Optional[_Union[BlackAugmentationParameter, _Mapping]] = ..., roi_pooling_param: _Optional[_Union[ROIPoolingParameter, _Mapping]] = ..., smooth_l1_loss_param: _Optional[_Union[SmoothL1LossParameter, _Mapping]] = ..., local_param: _Optional[_Union[LocalParameter, _Mapping]] = ..., insanity_param: _Optional[_Union[InsanityParameter, _Mapping]] = ..., triplet_loss_param: _Optional[_Union[TripletLossParameter, _Mapping]] = ..., eltwise_affine_param: _Optional[_Union[EltwiseAffineParameter, _Mapping]] = ..., sub_region_param: _Optional[_Union[SubRegionParameter, _Mapping]] = ..., noise_param: _Optional[_Union[AddNoiseParameter, _Mapping]] = ..., flip_param: _Optional[_Union[FlipParameter, _Mapping]] = ..., inner_distance_param: _Optional[_Union[InnerDistanceParameter, _Mapping]] = ..., normalize_param: _Optional[_Union[FaceNormalizeParameter, _Mapping]] = ..., general_contrastive_loss_param: _Optional[_Union[GeneralContrastiveLossParameter, _Mapping]] = ..., general_triplet_loss_param: _Optional[_Union[GeneralTripletLossParameter, _Mapping]] = ..., psroi_pooling_param: _Optional[_Union[PSROIPoolingParameter, _Mapping]] = ..., pairwise_param: _Optional[_Union[PairwiseParameter, _Mapping]] = ..., largemargin_inner_product_param: _Optional[_Union[LargeMarginInnerProductParameter, _Mapping]] = ..., label_specific_rescale_param: _Optional[_Union[LabelSpecificRescaleParameter, _Mapping]] = ..., resize_param: _Optional[_Union[LayerResizeParameter, _Mapping]] = ..., margin_inner_product_param: _Optional[_Union[MarginInnerProductParameter, _Mapping]] = ..., focal_loss_param: _Optional[_Union[FocalLossParameter, _Mapping]] = ..., label_specific_margin_param: _Optional[_Union[LabelSpecificMarginParameter, _Mapping]] = ..., channel_scale_param: _Optional[_Union[ChannelScaleParameter, _Mapping]] = ..., label_specific_add_param: _Optional[_Union[LabelSpecificAddParameter, _Mapping]] = ..., engine: _Optional[str] = ..., multinode: _Optional[_Union[MultinodeLayerParameter, _Mapping]] = ..., mn_activation_param: _Optional[_Union[MnActivationParameter, _Mapping]] = ..., box_annotator_ohem_param: _Optional[_Union[BoxAnnotatorOHEMParameter, _Mapping]] = ..., spatial_dropout_param: _Optional[_Union[SpatialDropoutParameter, _Mapping]] = ..., mn_grad_compress_param: _Optional[_Union[MnParamGradCompressParameter, _Mapping]] = ..., quantization_param: _Optional[_Union[QuantizationParameter, _Mapping]] = ..., split_param: _Optional[_Union[IntelSplitParameter, _Mapping]] = ..., region_loss_param: _Optional[_Union[RegionLossParameter, _Mapping]] = ..., eval_detection_param: _Optional[_Union[IntelEvalDetectionParameter, _Mapping]] = ..., lstm_param: _Optional[_Union[LstmParameter, _Mapping]] = ..., seg_data_param: _Optional[_Union[SegDataParameter, _Mapping]] = ..., batch_reduction_param: _Optional[_Union[BatchReductionParameter, _Mapping]] = ..., detection_loss_param: _Optional[_Union[DetectionLossParameter, _Mapping]] = ..., detection_accuracy_param: _Optional[_Union[DetectionAccuracyParameter, _Mapping]] = ..., box_output_param: _Optional[_Union[BoxOutputParameter, _Mapping]] = ..., proposal_target_param: _Optional[_Union[ProposalTargetParameter, _Mapping]] = ..., image_gt_data_param: _Optional[_Union[ImageGtDataParameter, _Mapping]] = ..., bbox_reg_param: _Optional[_Union[BBoxRegParameter, _Mapping]] = ..., decode_bbox_param: _Optional[_Union[DecodeBBoxParameter, _Mapping]] = ..., forward_type: _Optional[_Union[NVType, str]] = ..., backward_type: _Optional[_Union[NVType, str]] = ..., forward_math: _Optional[_Union[NVType, str]] = ..., backward_math: _Optional[_Union[NVType, str]] = ..., debug: _Optional[bool] = ..., cudnn_math_override: _Optional[int] = ..., trt_param: _Optional[_Union[TensorRTParameter, _Mapping]] = ..., detectnet_groundtruth_param: _Optional[_Union[DetectNetGroundTruthParameter, _Mapping]] = ..., detectnet_augmentation_param: _Optional[_Union[DetectNetAugmentationParameter, _Mapping]] = ..., transpose_param: _Optional[_Union[TransposeParameter, _Mapping]] = ..., grn_param: _Optional[_Union[GRNParameter, _Mapping]] = ..., filter_param: _Optional[_Union[ChannelFilterParameter, _Mapping]] = ..., seg_accuracy_param: _Optional[_Union[SegAccuracyParameter, _Mapping]] = ..., mat_write_param: _Optional[_Union[MatWriteParameter, _Mapping]] = ..., dense_crf_param: _Optional[_Union[DenseCRFParameter, _Mapping]] = ..., domain_transform_param: _Optional[_Union[DomainTransformParameter, _Mapping]] = ..., adaptive_bias_channel_param: _Optional[_Union[AdaptiveBiasChannelParameter, _Mapping]] = ..., bias_channel_param: _Optional[_Union[BiasChannelParameter, _Mapping]] = ..., unique_label_param: _Optional[_Union[UniqueLabelParameter, _Mapping]] = ..., mat_read_param: _Optional[_Union[MatReadParameter, _Mapping]] = ..., pruning_param: _Optional[_Union[PruningParameter, _Mapping]] = ..., fixed_param: _Optional[_Union[FixedParameter, _Mapping]] = ..., rss_loss_param: _Optional[_Union[RSSLossParameter, _Mapping]] = ..., labeled_matching_param: _Optional[_Union[LabeledMatchingParameter, _Mapping]] = ..., unlabeled_matching_param: _Optional[_Union[UnlabeledMatchingParameter, _Mapping]] = ..., upsample_param: _Optional[_Union[UpsampleParameter, _Mapping]] = ..., dense_image_data_param: _Optional[_Union[DenseImageDataParameter, _Mapping]] = ..., binary_data_param: _Optional[_Union[BinaryDataParameter, _Mapping]] = ..., st_loss_param: _Optional[_Union[STLossParameter, _Mapping]] = ..., power_file_param: _Optional[_Union[PowerFileParameter, _Mapping]] = ..., loc_loss_param: _Optional[_Union[LocLossParameter, _Mapping]] = ..., st_param: _Optional[_Union[SpatialTransformerParameter, _Mapping]] = ..., repeat_param: _Optional[_Union[RepeatParameter, _Mapping]] = ..., continuation_indicator_param: _Optional[_Union[ContinuationIndicatorParameter, _Mapping]] = ..., labelsequence_accuracy_param: _Optional[_Union[LabelsequenceAccuracyParameter, _Mapping]] = ..., relu6_param: _Optional[_Union[ReLUParameter, _Mapping]] = ..., yolo_detection_output_param: _Optional[_Union[YoloDetectionOutputParameter, _Mapping]] = ..., yolov3_detection_output_param: _Optional[_Union[Yolov3DetectionOutputParameter, _Mapping]] = ..., yolov3_param: _Optional[_Union[Yolov3Parameter, _Mapping]] = ..., yolo_seg_param: _Optional[_Union[YoloSegParameter, _Mapping]] = ..., segmentation_evaluate_param: _Optional[_Union[SegmentationEvaluateParameter, _Mapping]] = ...) -> None: ...
 
 class TransformationParameter(_message.Message):
-    __slots__ = ("scale", "mirror", "crop_size", "mean_file", "mean_value", "force_color", "force_gray", "caffe_yolo", "min_scaling_factor", "max_scaling_factor", "max_rotation_angle", "contrast_brightness_adjustment", "smooth_filtering", "min_side", "min_contrast", "max_contrast", "max_brightness_shift", "max_smooth", "apply_probability", "debug_params", "max_color_shift", "crop_height", "crop_width", "multi_scale_levels", "crop_h", "crop_w", "center_crop", "erase_ratio", "scale_min", "scale_max", "aspect_min", "aspect_max", "random_resize_param", "random_aspect_ratio_param", "flow", "bgr2rgb", "pad", "fix_crop", "multi_scale", "scale_ratios", "max_distort", "is_flow", "more_fix_crop", "stride", "upper_size", "upper_height", "upper_width", "original_image", "use_gpu_transform", "random_seed", "img_rand_resize_lower", "img_rand_resize_upper", "rand_resize_ratio_lower", "rand_resize_ratio_upper", "vertical_stretch_lower", "vertical_stretch_upper", "horizontal_stretch_lower", "horizontal_stretch_upper", "interpolation_algo_down", "interpolation_algo_up", "allow_upscale", "forward_packing", "display", "num_labels", "var_sz_img_enabled", "resize_param", "noise_param", "emit_constraint", "distort_param", "expand_param", "add_noise", "noise_ratio", "scale_factors", "enable_classf_aug", "min_side_min", "min_side_max", "cvt_bgr2rgb")
+    __slots__ = ("scale", "mirror", "crop_size", "mean_file", "mean_value", "force_color", "force_gray", "resize_param", "noise_param", "emit_constraint", "crop_h", "crop_w", "distort_param", "expand_param", "caffe_yolo", "min_scaling_factor", "max_scaling_factor", "max_rotation_angle", "contrast_brightness_adjustment", "smooth_filtering", "min_side", "min_contrast", "max_contrast", "max_brightness_shift", "max_smooth", "apply_probability", "debug_params", "max_color_shift", "crop_height", "crop_width", "multi_scale_levels", "center_crop", "erase_ratio", "scale_min", "scale_max", "aspect_min", "aspect_max", "random_resize_param", "random_aspect_ratio_param", "flow", "bgr2rgb", "pad", "fix_crop", "multi_scale", "scale_ratios", "max_distort", "is_flow", "more_fix_crop", "stride", "upper_size", "upper_height", "upper_width", "original_image", "use_gpu_transform", "random_seed", "img_rand_resize_lower", "img_rand_resize_upper", "rand_resize_ratio_lower", "rand_resize_ratio_upper", "vertical_stretch_lower", "vertical_stretch_upper", "horizontal_stretch_lower", "horizontal_stretch_upper", "interpolation_algo_down", "interpolation_algo_up", "allow_upscale", "forward_packing", "display", "num_labels", "var_sz_img_enabled", "add_noise", "noise_ratio", "scale_factors", "enable_classf_aug", "min_side_min", "min_side_max", "cvt_bgr2rgb")
     class InterpolationAlgo(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         INTER_NEAREST: _ClassVar[TransformationParameter.InterpolationAlgo]
@@ -934,6 +934,13 @@ class TransformationParameter(_message.Message):
     MEAN_VALUE_FIELD_NUMBER: _ClassVar[int]
     FORCE_COLOR_FIELD_NUMBER: _ClassVar[int]
     FORCE_GRAY_FIELD_NUMBER: _ClassVar[int]
+    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    NOISE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    EMIT_CONSTRAINT_FIELD_NUMBER: _ClassVar[int]
+    CROP_H_FIELD_NUMBER: _ClassVar[int]
+    CROP_W_FIELD_NUMBER: _ClassVar[int]
+    DISTORT_PARAM_FIELD_NUMBER: _ClassVar[int]
+    EXPAND_PARAM_FIELD_NUMBER: _ClassVar[int]
     CAFFE_YOLO_FIELD_NUMBER: _ClassVar[int]
     MIN_SCALING_FACTOR_FIELD_NUMBER: _ClassVar[int]
     MAX_SCALING_FACTOR_FIELD_NUMBER: _ClassVar[int]
@@ -951,8 +958,6 @@ class TransformationParameter(_message.Message):
     CROP_HEIGHT_FIELD_NUMBER: _ClassVar[int]
     CROP_WIDTH_FIELD_NUMBER: _ClassVar[int]
     MULTI_SCALE_LEVELS_FIELD_NUMBER: _ClassVar[int]
-    CROP_H_FIELD_NUMBER: _ClassVar[int]
-    CROP_W_FIELD_NUMBER: _ClassVar[int]
     CENTER_CROP_FIELD_NUMBER: _ClassVar[int]
     ERASE_RATIO_FIELD_NUMBER: _ClassVar[int]
     SCALE_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -992,11 +997,6 @@ class TransformationParameter(_message.Message):
     DISPLAY_FIELD_NUMBER: _ClassVar[int]
     NUM_LABELS_FIELD_NUMBER: _ClassVar[int]
     VAR_SZ_IMG_ENABLED_FIELD_NUMBER: _ClassVar[int]
-    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    NOISE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    EMIT_CONSTRAINT_FIELD_NUMBER: _ClassVar[int]
-    DISTORT_PARAM_FIELD_NUMBER: _ClassVar[int]
-    EXPAND_PARAM_FIELD_NUMBER: _ClassVar[int]
     ADD_NOISE_FIELD_NUMBER: _ClassVar[int]
     NOISE_RATIO_FIELD_NUMBER: _ClassVar[int]
     SCALE_FACTORS_FIELD_NUMBER: _ClassVar[int]
@@ -1011,6 +1011,13 @@ class TransformationParameter(_message.Message):
     mean_value: _containers.RepeatedScalarFieldContainer[float]
     force_color: bool
     force_gray: bool
+    resize_param: _containers.RepeatedCompositeFieldContainer[ResizeParameter]
+    noise_param: NoiseParameter
+    emit_constraint: EmitConstraint
+    crop_h: int
+    crop_w: int
+    distort_param: DistortionParameter
+    expand_param: ExpansionParameter
     caffe_yolo: bool
     min_scaling_factor: float
     max_scaling_factor: float
@@ -1028,8 +1035,6 @@ class TransformationParameter(_message.Message):
     crop_height: int
     crop_width: int
     multi_scale_levels: _containers.RepeatedScalarFieldContainer[float]
-    crop_h: int
-    crop_w: int
     center_crop: bool
     erase_ratio: float
     scale_min: float
@@ -1069,11 +1074,6 @@ class TransformationParameter(_message.Message):
     display: bool
     num_labels: int
     var_sz_img_enabled: bool
-    resize_param: _containers.RepeatedCompositeFieldContainer[ResizeParameter]
-    noise_param: NoiseParameter
-    emit_constraint: EmitConstraint
-    distort_param: DistortionParameter
-    expand_param: ExpansionParameter
     add_noise: bool
     noise_ratio: float
     scale_factors: _containers.RepeatedScalarFieldContainer[float]
@@ -1081,7 +1081,7 @@ class TransformationParameter(_message.Message):
     min_side_min: int
     min_side_max: int
     cvt_bgr2rgb: bool
-    def __init__(self, scale: _Optional[float] = ..., mirror: _Optional[bool] = ..., crop_size: _Optional[int] = ..., mean_file: _Optional[str] = ..., mean_value: _Optional[_Iterable[float]] = ..., force_color: _Optional[bool] = ..., force_gray: _Optional[bool] = ..., caffe_yolo: _Optional[bool] = ..., min_scaling_factor: _Optional[float] = ..., max_scaling_factor: _Optional[float] = ..., max_rotation_angle: _Optional[int] = ..., contrast_brightness_adjustment: _Optional[bool] = ..., smooth_filtering: _Optional[bool] = ..., min_side: _Optional[int] = ..., min_contrast: _Optional[float] = ..., max_contrast: _Optional[float] = ..., max_brightness_shift: _Optional[int] = ..., max_smooth: _Optional[float] = ..., apply_probability: _Optional[float] = ..., debug_params: _Optional[bool] = ..., max_color_shift: _Optional[int] = ..., crop_height: _Optional[int] = ..., crop_width: _Optional[int] = ..., multi_scale_levels: _Optional[_Iterable[float]] = ..., crop_h: _Optional[int] = ..., crop_w: _Optional[int] = ..., center_crop: _Optional[bool] = ..., erase_ratio: _Optional[float] = ..., scale_min: _Optional[float] = ..., scale_max: _Optional[float] = ..., aspect_min: _Optional[float] = ..., aspect_max: _Optional[float] = ..., random_resize_param: _Optional[_Union[RandomResizeParameter, _Mapping]] = ..., random_aspect_ratio_param: _Optional[_Union[RandomAspectRatioParameter, _Mapping]] = ..., flow: _Optional[bool] = ..., bgr2rgb: _Optional[bool] = ..., pad: _Optional[int] = ..., fix_crop: _Optional[bool] = ..., multi_scale: _Optional[bool] = ..., scale_ratios: _Optional[_Iterable[float]] = ..., max_distort: _Optional[int] = ..., is_flow: _Optional[bool] = ..., more_fix_crop: _Optional[bool] = ..., stride: _Optional[int] = ..., upper_size: _Optional[int] = ..., upper_height: _Optional[int] = ..., upper_width: _Optional[int] = ..., original_image: _Optional[bool] = ..., use_gpu_transform: _Optional[bool] = ..., random_seed: _Optional[int] = ..., img_rand_resize_lower: _Optional[int] = ..., img_rand_resize_upper: _Optional[int] = ..., rand_resize_ratio_lower: _Optional[float] = ..., rand_resize_ratio_upper: _Optional[float] = ..., vertical_stretch_lower: _Optional[float] = ..., vertical_stretch_upper: _Optional[float] = ..., horizontal_stretch_lower: _Optional[float] = ..., horizontal_stretch_upper: _Optional[float] = ..., interpolation_algo_down: _Optional[_Union[TransformationParameter.InterpolationAlgo, str]] = ..., interpolation_algo_up: _Optional[_Union[TransformationParameter.InterpolationAlgo, str]] = ..., allow_upscale: _Optional[bool] = ..., forward_packing: _Optional[_Union[TransformationParameter.Packing, str]] = ..., display: _Optional[bool] = ..., num_labels: _Optional[int] = ..., var_sz_img_enabled: _Optional[bool] = ..., resize_param: _Optional[_Iterable[_Union[ResizeParameter, _Mapping]]] = ..., noise_param: _Optional[_Union[NoiseParameter, _Mapping]] = ..., emit_constraint: _Optional[_Union[EmitConstraint, _Mapping]] = ..., distort_param: _Optional[_Union[DistortionParameter, _Mapping]] = ..., expand_param: _Optional[_Union[ExpansionParameter, _Mapping]] = ..., add_noise: _Optional[bool] = ..., noise_ratio: _Optional[float] = ..., scale_factors: _Optional[_Iterable[float]] = ..., enable_classf_aug: _Optional[bool] = ..., min_side_min: _Optional[int] = ..., min_side_max: _Optional[int] = ..., cvt_bgr2rgb: _Optional[bool] = ...) -> None: ...
+    def __init__(self, scale: _Optional[float] = ..., mirror: _Optional[bool] = ..., crop_size: _Optional[int] = ..., mean_file: _Optional[str] = ..., mean_value: _Optional[_Iterable[float]] = ..., force_color: _Optional[bool] = ..., force_gray: _Optional[bool] = ..., resize_param: _Optional[_Iterable[_Union[ResizeParameter, _Mapping]]] = ..., noise_param: _Optional[_Union[NoiseParameter, _Mapping]] = ..., emit_constraint: _Optional[_Union[EmitConstraint, _Mapping]] = ..., crop_h: _Optional[int] = ..., crop_w: _Optional[int] = ..., distort_param: _Optional[_Union[DistortionParameter, _Mapping]] = ..., expand_param: _Optional[_Union[ExpansionParameter, _Mapping]] = ..., caffe_yolo: _Optional[bool] = ..., min_scaling_factor: _Optional[float] = ..., max_scaling_factor: _Optional[float] = ..., max_rotation_angle: _Optional[int] = ..., contrast_brightness_adjustment: _Optional[bool] = ..., smooth_filtering: _Optional[bool] = ..., min_side: _Optional[int] = ..., min_contrast: _Optional[float] = ..., max_contrast: _Optional[float] = ..., max_brightness_shift: _Optional[int] = ..., max_smooth: _Optional[float] = ..., apply_probability: _Optional[float] = ..., debug_params: _Optional[bool] = ..., max_color_shift: _Optional[int] = ..., crop_height: _Optional[int] = ..., crop_width: _Optional[int] = ..., multi_scale_levels: _Optional[_Iterable[float]] = ..., center_crop: _Optional[bool] = ..., erase_ratio: _Optional[float] = ..., scale_min: _Optional[float] = ..., scale_max: _Optional[float] = ..., aspect_min: _Optional[float] = ..., aspect_max: _Optional[float] = ..., random_resize_param: _Optional[_Union[RandomResizeParameter, _Mapping]] = ..., random_aspect_ratio_param: _Optional[_Union[RandomAspectRatioParameter, _Mapping]] = ..., flow: _Optional[bool] = ..., bgr2rgb: _Optional[bool] = ..., pad: _Optional[int] = ..., fix_crop: _Optional[bool] = ..., multi_scale: _Optional[bool] = ..., scale_ratios: _Optional[_Iterable[float]] = ..., max_distort: _Optional[int] = ..., is_flow: _Optional[bool] = ..., more_fix_crop: _Optional[bool] = ..., stride: _Optional[int] = ..., upper_size: _Optional[int] = ..., upper_height: _Optional[int] = ..., upper_width: _Optional[int] = ..., original_image: _Optional[bool] = ..., use_gpu_transform: _Optional[bool] = ..., random_seed: _Optional[int] = ..., img_rand_resize_lower: _Optional[int] = ..., img_rand_resize_upper: _Optional[int] = ..., rand_resize_ratio_lower: _Optional[float] = ..., rand_resize_ratio_upper: _Optional[float] = ..., vertical_stretch_lower: _Optional[float] = ..., vertical_stretch_upper: _Optional[float] = ..., horizontal_stretch_lower: _Optional[float] = ..., horizontal_stretch_upper: _Optional[float] = ..., interpolation_algo_down: _Optional[_Union[TransformationParameter.InterpolationAlgo, str]] = ..., interpolation_algo_up: _Optional[_Union[TransformationParameter.InterpolationAlgo, str]] = ..., allow_upscale: _Optional[bool] = ..., forward_packing: _Optional[_Union[TransformationParameter.Packing, str]] = ..., display: _Optional[bool] = ..., num_labels: _Optional[int] = ..., var_sz_img_enabled: _Optional[bool] = ..., add_noise: _Optional[bool] = ..., noise_ratio: _Optional[float] = ..., scale_factors: _Optional[_Iterable[float]] = ..., enable_classf_aug: _Optional[bool] = ..., min_side_min: _Optional[int] = ..., min_side_max: _Optional[int] = ..., cvt_bgr2rgb: _Optional[bool] = ...) -> None: ...
 
 class LossParameter(_message.Message):
     __slots__ = ("ignore_label", "normalize", "normalization", "weight_by_label_freqs", "class_weighting", "pre_fixed_normalizer", "label_smoothing", "adaptive_weighting", "gamma", "scale", "min_weight", "max_weight", "max_entropy_weight")
@@ -2694,6 +2694,588 @@ class SVProto(_message.Message):
     b: _containers.RepeatedScalarFieldContainer[float]
     def __init__(self, layer_id: _Optional[int] = ..., a: _Optional[_Iterable[float]] = ..., b: _Optional[_Iterable[float]] = ...) -> None: ...
 
+class PriorBoxParameter(_message.Message):
+    __slots__ = ("min_size", "max_size", "aspect_ratio", "flip", "clip", "variance", "img_size", "img_h", "img_w", "step", "step_h", "step_w", "offset", "faceboxes", "box_width", "box_height", "tf", "yx_order", "offset_h", "offset_w", "width", "height")
+    class CodeType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        CORNER: _ClassVar[PriorBoxParameter.CodeType]
+        CENTER_SIZE: _ClassVar[PriorBoxParameter.CodeType]
+        CORNER_SIZE: _ClassVar[PriorBoxParameter.CodeType]
+    CORNER: PriorBoxParameter.CodeType
+    CENTER_SIZE: PriorBoxParameter.CodeType
+    CORNER_SIZE: PriorBoxParameter.CodeType
+    MIN_SIZE_FIELD_NUMBER: _ClassVar[int]
+    MAX_SIZE_FIELD_NUMBER: _ClassVar[int]
+    ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
+    FLIP_FIELD_NUMBER: _ClassVar[int]
+    CLIP_FIELD_NUMBER: _ClassVar[int]
+    VARIANCE_FIELD_NUMBER: _ClassVar[int]
+    IMG_SIZE_FIELD_NUMBER: _ClassVar[int]
+    IMG_H_FIELD_NUMBER: _ClassVar[int]
+    IMG_W_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    STEP_H_FIELD_NUMBER: _ClassVar[int]
+    STEP_W_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    FACEBOXES_FIELD_NUMBER: _ClassVar[int]
+    BOX_WIDTH_FIELD_NUMBER: _ClassVar[int]
+    BOX_HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    TF_FIELD_NUMBER: _ClassVar[int]
+    YX_ORDER_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_H_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_W_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    min_size: _containers.RepeatedScalarFieldContainer[float]
+    max_size: _containers.RepeatedScalarFieldContainer[float]
+    aspect_ratio: _containers.RepeatedScalarFieldContainer[float]
+    flip: bool
+    clip: bool
+    variance: _containers.RepeatedScalarFieldContainer[float]
+    img_size: int
+    img_h: int
+    img_w: int
+    step: float
+    step_h: float
+    step_w: float
+    offset: float
+    faceboxes: bool
+    box_width: _containers.RepeatedScalarFieldContainer[float]
+    box_height: _containers.RepeatedScalarFieldContainer[float]
+    tf: bool
+    yx_order: bool
+    offset_h: _containers.RepeatedScalarFieldContainer[float]
+    offset_w: _containers.RepeatedScalarFieldContainer[float]
+    width: _containers.RepeatedScalarFieldContainer[float]
+    height: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, min_size: _Optional[_Iterable[float]] = ..., max_size: _Optional[_Iterable[float]] = ..., aspect_ratio: _Optional[_Iterable[float]] = ..., flip: _Optional[bool] = ..., clip: _Optional[bool] = ..., variance: _Optional[_Iterable[float]] = ..., img_size: _Optional[int] = ..., img_h: _Optional[int] = ..., img_w: _Optional[int] = ..., step: _Optional[float] = ..., step_h: _Optional[float] = ..., step_w: _Optional[float] = ..., offset: _Optional[float] = ..., faceboxes: _Optional[bool] = ..., box_width: _Optional[_Iterable[float]] = ..., box_height: _Optional[_Iterable[float]] = ..., tf: _Optional[bool] = ..., yx_order: _Optional[bool] = ..., offset_h: _Optional[_Iterable[float]] = ..., offset_w: _Optional[_Iterable[float]] = ..., width: _Optional[_Iterable[float]] = ..., height: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class PermuteParameter(_message.Message):
+    __slots__ = ("order",)
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    order: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, order: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class NormalizeParameter(_message.Message):
+    __slots__ = ("across_spatial", "scale_filler", "channel_shared", "eps", "add_eps_before_sqrt")
+    ACROSS_SPATIAL_FIELD_NUMBER: _ClassVar[int]
+    SCALE_FILLER_FIELD_NUMBER: _ClassVar[int]
+    CHANNEL_SHARED_FIELD_NUMBER: _ClassVar[int]
+    EPS_FIELD_NUMBER: _ClassVar[int]
+    ADD_EPS_BEFORE_SQRT_FIELD_NUMBER: _ClassVar[int]
+    across_spatial: bool
+    scale_filler: FillerParameter
+    channel_shared: bool
+    eps: float
+    add_eps_before_sqrt: bool
+    def __init__(self, across_spatial: _Optional[bool] = ..., scale_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., channel_shared: _Optional[bool] = ..., eps: _Optional[float] = ..., add_eps_before_sqrt: _Optional[bool] = ...) -> None: ...
+
+class NonMaximumSuppressionParameter(_message.Message):
+    __slots__ = ("nms_threshold", "top_k", "eta")
+    NMS_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    ETA_FIELD_NUMBER: _ClassVar[int]
+    nms_threshold: float
+    top_k: int
+    eta: float
+    def __init__(self, nms_threshold: _Optional[float] = ..., top_k: _Optional[int] = ..., eta: _Optional[float] = ...) -> None: ...
+
+class SaveOutputParameter(_message.Message):
+    __slots__ = ("output_directory", "output_name_prefix", "output_format", "label_map_file", "name_size_file", "num_test_image", "resize_param")
+    OUTPUT_DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_NAME_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FORMAT_FIELD_NUMBER: _ClassVar[int]
+    LABEL_MAP_FILE_FIELD_NUMBER: _ClassVar[int]
+    NAME_SIZE_FILE_FIELD_NUMBER: _ClassVar[int]
+    NUM_TEST_IMAGE_FIELD_NUMBER: _ClassVar[int]
+    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    output_directory: str
+    output_name_prefix: str
+    output_format: str
+    label_map_file: str
+    name_size_file: str
+    num_test_image: int
+    resize_param: ResizeParameter
+    def __init__(self, output_directory: _Optional[str] = ..., output_name_prefix: _Optional[str] = ..., output_format: _Optional[str] = ..., label_map_file: _Optional[str] = ..., name_size_file: _Optional[str] = ..., num_test_image: _Optional[int] = ..., resize_param: _Optional[_Union[ResizeParameter, _Mapping]] = ...) -> None: ...
+
+class DetectionOutputParameter(_message.Message):
+    __slots__ = ("num_classes", "share_location", "background_label_id", "nms_param", "save_output_param", "code_type", "keep_top_k", "variance_encoded_in_target", "confidence_threshold", "visualize", "visualize_threshold", "save_file", "normalized_bbox", "clip", "objectness_score")
+    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
+    SHARE_LOCATION_FIELD_NUMBER: _ClassVar[int]
+    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
+    NMS_PARAM_FIELD_NUMBER: _ClassVar[int]
+    SAVE_OUTPUT_PARAM_FIELD_NUMBER: _ClassVar[int]
+    CODE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    KEEP_TOP_K_FIELD_NUMBER: _ClassVar[int]
+    VARIANCE_ENCODED_IN_TARGET_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    VISUALIZE_FIELD_NUMBER: _ClassVar[int]
+    VISUALIZE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    SAVE_FILE_FIELD_NUMBER: _ClassVar[int]
+    NORMALIZED_BBOX_FIELD_NUMBER: _ClassVar[int]
+    CLIP_FIELD_NUMBER: _ClassVar[int]
+    OBJECTNESS_SCORE_FIELD_NUMBER: _ClassVar[int]
+    num_classes: int
+    share_location: bool
+    background_label_id: int
+    nms_param: NonMaximumSuppressionParameter
+    save_output_param: SaveOutputParameter
+    code_type: PriorBoxParameter.CodeType
+    keep_top_k: int
+    variance_encoded_in_target: bool
+    confidence_threshold: float
+    visualize: bool
+    visualize_threshold: float
+    save_file: str
+    normalized_bbox: bool
+    clip: bool
+    objectness_score: float
+    def __init__(self, num_classes: _Optional[int] = ..., share_location: _Optional[bool] = ..., background_label_id: _Optional[int] = ..., nms_param: _Optional[_Union[NonMaximumSuppressionParameter, _Mapping]] = ..., save_output_param: _Optional[_Union[SaveOutputParameter, _Mapping]] = ..., code_type: _Optional[_Union[PriorBoxParameter.CodeType, str]] = ..., keep_top_k: _Optional[int] = ..., variance_encoded_in_target: _Optional[bool] = ..., confidence_threshold: _Optional[float] = ..., visualize: _Optional[bool] = ..., visualize_threshold: _Optional[float] = ..., save_file: _Optional[str] = ..., normalized_bbox: _Optional[bool] = ..., clip: _Optional[bool] = ..., objectness_score: _Optional[float] = ...) -> None: ...
+
+class DetectionEvaluateParameter(_message.Message):
+    __slots__ = ("num_classes", "background_label_id", "overlap_threshold", "evaluate_difficult_gt", "name_size_file", "resize_param")
+    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
+    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
+    OVERLAP_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    EVALUATE_DIFFICULT_GT_FIELD_NUMBER: _ClassVar[int]
+    NAME_SIZE_FILE_FIELD_NUMBER: _ClassVar[int]
+    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
+    num_classes: int
+    background_label_id: int
+    overlap_threshold: float
+    evaluate_difficult_gt: bool
+    name_size_file: str
+    resize_param: ResizeParameter
+    def __init__(self, num_classes: _Optional[int] = ..., background_label_id: _Optional[int] = ..., overlap_threshold: _Optional[float] = ..., evaluate_difficult_gt: _Optional[bool] = ..., name_size_file: _Optional[str] = ..., resize_param: _Optional[_Union[ResizeParameter, _Mapping]] = ...) -> None: ...
+
+class MultiBoxLossParameter(_message.Message):
+    __slots__ = ("loc_loss_type", "conf_loss_type", "loc_weight", "num_classes", "share_location", "match_type", "overlap_threshold", "use_prior_for_matching", "background_label_id", "use_difficult_gt", "do_neg_mining", "neg_pos_ratio", "neg_overlap", "code_type", "encode_variance_in_target", "map_object_to_agnostic", "ignore_cross_boundary_bbox", "bp_inside", "mining_type", "nms_param", "sample_size", "use_prior_for_nms", "objectness_score")
+    class LocLossType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        L2: _ClassVar[MultiBoxLossParameter.LocLossType]
+        SMOOTH_L1: _ClassVar[MultiBoxLossParameter.LocLossType]
+    L2: MultiBoxLossParameter.LocLossType
+    SMOOTH_L1: MultiBoxLossParameter.LocLossType
+    class ConfLossType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        SOFTMAX: _ClassVar[MultiBoxLossParameter.ConfLossType]
+        LOGISTIC: _ClassVar[MultiBoxLossParameter.ConfLossType]
+    SOFTMAX: MultiBoxLossParameter.ConfLossType
+    LOGISTIC: MultiBoxLossParameter.ConfLossType
+    class MatchType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        BIPARTITE: _ClassVar[MultiBoxLossParameter.MatchType]
+        PER_PREDICTION: _ClassVar[MultiBoxLossParameter.MatchType]
+    BIPARTITE: MultiBoxLossParameter.MatchType
+    PER_PREDICTION: MultiBoxLossParameter.MatchType
+    class MiningType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        NONE: _ClassVar[MultiBoxLossParameter.MiningType]
+        MAX_NEGATIVE: _ClassVar[MultiBoxLossParameter.MiningType]
+        HARD_EXAMPLE: _ClassVar[MultiBoxLossParameter.MiningType]
+    NONE: MultiBoxLossParameter.MiningType
+    MAX_NEGATIVE: MultiBoxLossParameter.MiningType
+    HARD_EXAMPLE: MultiBoxLossParameter.MiningType
+    LOC_LOSS_TYPE_FIELD_NUMBER: _ClassVar[int]
+    CONF_LOSS_TYPE_FIELD_NUMBER: _ClassVar[int]
+    LOC_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
+    SHARE_LOCATION_FIELD_NUMBER: _ClassVar[int]
+    MATCH_TYPE_FIELD_NUMBER: _ClassVar[int]
+    OVERLAP_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    USE_PRIOR_FOR_MATCHING_FIELD_NUMBER: _ClassVar[int]
+    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
+    USE_DIFFICULT_GT_FIELD_NUMBER: _ClassVar[int]
+    DO_NEG_MINING_FIELD_NUMBER: _ClassVar[int]
+    NEG_POS_RATIO_FIELD_NUMBER: _ClassVar[int]
+    NEG_OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    CODE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    ENCODE_VARIANCE_IN_TARGET_FIELD_NUMBER: _ClassVar[int]
+    MAP_OBJECT_TO_AGNOSTIC_FIELD_NUMBER: _ClassVar[int]
+    IGNORE_CROSS_BOUNDARY_BBOX_FIELD_NUMBER: _ClassVar[int]
+    BP_INSIDE_FIELD_NUMBER: _ClassVar[int]
+    MINING_TYPE_FIELD_NUMBER: _ClassVar[int]
+    NMS_PARAM_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    USE_PRIOR_FOR_NMS_FIELD_NUMBER: _ClassVar[int]
+    OBJECTNESS_SCORE_FIELD_NUMBER: _ClassVar[int]
+    loc_loss_type: MultiBoxLossParameter.LocLossType
+    conf_loss_type: MultiBoxLossParameter.ConfLossType
+    loc_weight: float
+    num_classes: int
+    share_location: bool
+    match_type: MultiBoxLossParameter.MatchType
+    overlap_threshold: float
+    use_prior_for_matching: bool
+    background_label_id: int
+    use_difficult_gt: bool
+    do_neg_mining: bool
+    neg_pos_ratio: float
+    neg_overlap: float
+    code_type: PriorBoxParameter.CodeType
+    encode_variance_in_target: bool
+    map_object_to_agnostic: bool
+    ignore_cross_boundary_bbox: bool
+    bp_inside: bool
+    mining_type: MultiBoxLossParameter.MiningType
+    nms_param: NonMaximumSuppressionParameter
+    sample_size: int
+    use_prior_for_nms: bool
+    objectness_score: float
+    def __init__(self, loc_loss_type: _Optional[_Union[MultiBoxLossParameter.LocLossType, str]] = ..., conf_loss_type: _Optional[_Union[MultiBoxLossParameter.ConfLossType, str]] = ..., loc_weight: _Optional[float] = ..., num_classes: _Optional[int] = ..., share_location: _Optional[bool] = ..., match_type: _Optional[_Union[MultiBoxLossParameter.MatchType, str]] = ..., overlap_threshold: _Optional[float] = ..., use_prior_for_matching: _Optional[bool] = ..., background_label_id: _Optional[int] = ..., use_difficult_gt: _Optional[bool] = ..., do_neg_mining: _Optional[bool] = ..., neg_pos_ratio: _Optional[float] = ..., neg_overlap: _Optional[float] = ..., code_type: _Optional[_Union[PriorBoxParameter.CodeType, str]] = ..., encode_variance_in_target: _Optional[bool] = ..., map_object_to_agnostic: _Optional[bool] = ..., ignore_cross_boundary_bbox: _Optional[bool] = ..., bp_inside: _Optional[bool] = ..., mining_type: _Optional[_Union[MultiBoxLossParameter.MiningType, str]] = ..., nms_param: _Optional[_Union[NonMaximumSuppressionParameter, _Mapping]] = ..., sample_size: _Optional[int] = ..., use_prior_for_nms: _Optional[bool] = ..., objectness_score: _Optional[float] = ...) -> None: ...
+
+class NormalizedBBox(_message.Message):
+    __slots__ = ("xmin", "ymin", "xmax", "ymax", "label", "difficult", "score", "size")
+    XMIN_FIELD_NUMBER: _ClassVar[int]
+    YMIN_FIELD_NUMBER: _ClassVar[int]
+    XMAX_FIELD_NUMBER: _ClassVar[int]
+    YMAX_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    DIFFICULT_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    xmin: float
+    ymin: float
+    xmax: float
+    ymax: float
+    label: int
+    difficult: bool
+    score: float
+    size: float
+    def __init__(self, xmin: _Optional[float] = ..., ymin: _Optional[float] = ..., xmax: _Optional[float] = ..., ymax: _Optional[float] = ..., label: _Optional[int] = ..., difficult: _Optional[bool] = ..., score: _Optional[float] = ..., size: _Optional[float] = ...) -> None: ...
+
+class Annotation(_message.Message):
+    __slots__ = ("instance_id", "bbox")
+    INSTANCE_ID_FIELD_NUMBER: _ClassVar[int]
+    BBOX_FIELD_NUMBER: _ClassVar[int]
+    instance_id: int
+    bbox: NormalizedBBox
+    def __init__(self, instance_id: _Optional[int] = ..., bbox: _Optional[_Union[NormalizedBBox, _Mapping]] = ...) -> None: ...
+
+class AnnotationGroup(_message.Message):
+    __slots__ = ("group_label", "annotation")
+    GROUP_LABEL_FIELD_NUMBER: _ClassVar[int]
+    ANNOTATION_FIELD_NUMBER: _ClassVar[int]
+    group_label: int
+    annotation: _containers.RepeatedCompositeFieldContainer[Annotation]
+    def __init__(self, group_label: _Optional[int] = ..., annotation: _Optional[_Iterable[_Union[Annotation, _Mapping]]] = ...) -> None: ...
+
+class AnnotatedDatum(_message.Message):
+    __slots__ = ("datum", "type", "annotation_group")
+    class AnnotationType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        BBOX: _ClassVar[AnnotatedDatum.AnnotationType]
+    BBOX: AnnotatedDatum.AnnotationType
+    DATUM_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    ANNOTATION_GROUP_FIELD_NUMBER: _ClassVar[int]
+    datum: Datum
+    type: AnnotatedDatum.AnnotationType
+    annotation_group: _containers.RepeatedCompositeFieldContainer[AnnotationGroup]
+    def __init__(self, datum: _Optional[_Union[Datum, _Mapping]] = ..., type: _Optional[_Union[AnnotatedDatum.AnnotationType, str]] = ..., annotation_group: _Optional[_Iterable[_Union[AnnotationGroup, _Mapping]]] = ...) -> None: ...
+
+class LabelMapItem(_message.Message):
+    __slots__ = ("name", "label", "display_name")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    label: int
+    display_name: str
+    def __init__(self, name: _Optional[str] = ..., label: _Optional[int] = ..., display_name: _Optional[str] = ...) -> None: ...
+
+class LabelMap(_message.Message):
+    __slots__ = ("item",)
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    item: _containers.RepeatedCompositeFieldContainer[LabelMapItem]
+    def __init__(self, item: _Optional[_Iterable[_Union[LabelMapItem, _Mapping]]] = ...) -> None: ...
+
+class AnnotatedDataParameter(_message.Message):
+    __slots__ = ("batch_sampler", "label_map_file", "anno_type", "yolo_data_type", "yolo_data_jitter", "train_diffcult", "single_class", "seg_scales", "seg_resize_width", "seg_resize_height", "difficult_label_warmup")
+    BATCH_SAMPLER_FIELD_NUMBER: _ClassVar[int]
+    LABEL_MAP_FILE_FIELD_NUMBER: _ClassVar[int]
+    ANNO_TYPE_FIELD_NUMBER: _ClassVar[int]
+    YOLO_DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    YOLO_DATA_JITTER_FIELD_NUMBER: _ClassVar[int]
+    TRAIN_DIFFCULT_FIELD_NUMBER: _ClassVar[int]
+    SINGLE_CLASS_FIELD_NUMBER: _ClassVar[int]
+    SEG_SCALES_FIELD_NUMBER: _ClassVar[int]
+    SEG_RESIZE_WIDTH_FIELD_NUMBER: _ClassVar[int]
+    SEG_RESIZE_HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    DIFFICULT_LABEL_WARMUP_FIELD_NUMBER: _ClassVar[int]
+    batch_sampler: _containers.RepeatedCompositeFieldContainer[BatchSampler]
+    label_map_file: str
+    anno_type: AnnotatedDatum.AnnotationType
+    yolo_data_type: int
+    yolo_data_jitter: float
+    train_diffcult: bool
+    single_class: bool
+    seg_scales: int
+    seg_resize_width: int
+    seg_resize_height: int
+    difficult_label_warmup: int
+    def __init__(self, batch_sampler: _Optional[_Iterable[_Union[BatchSampler, _Mapping]]] = ..., label_map_file: _Optional[str] = ..., anno_type: _Optional[_Union[AnnotatedDatum.AnnotationType, str]] = ..., yolo_data_type: _Optional[int] = ..., yolo_data_jitter: _Optional[float] = ..., train_diffcult: _Optional[bool] = ..., single_class: _Optional[bool] = ..., seg_scales: _Optional[int] = ..., seg_resize_width: _Optional[int] = ..., seg_resize_height: _Optional[int] = ..., difficult_label_warmup: _Optional[int] = ...) -> None: ...
+
+class BatchSampler(_message.Message):
+    __slots__ = ("use_original_image", "sampler", "sample_constraint", "max_sample", "max_trials")
+    USE_ORIGINAL_IMAGE_FIELD_NUMBER: _ClassVar[int]
+    SAMPLER_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_CONSTRAINT_FIELD_NUMBER: _ClassVar[int]
+    MAX_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    MAX_TRIALS_FIELD_NUMBER: _ClassVar[int]
+    use_original_image: bool
+    sampler: Sampler
+    sample_constraint: SampleConstraint
+    max_sample: int
+    max_trials: int
+    def __init__(self, use_original_image: _Optional[bool] = ..., sampler: _Optional[_Union[Sampler, _Mapping]] = ..., sample_constraint: _Optional[_Union[SampleConstraint, _Mapping]] = ..., max_sample: _Optional[int] = ..., max_trials: _Optional[int] = ...) -> None: ...
+
+class Sampler(_message.Message):
+    __slots__ = ("min_scale", "max_scale", "min_aspect_ratio", "max_aspect_ratio")
+    MIN_SCALE_FIELD_NUMBER: _ClassVar[int]
+    MAX_SCALE_FIELD_NUMBER: _ClassVar[int]
+    MIN_ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
+    MAX_ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
+    min_scale: float
+    max_scale: float
+    min_aspect_ratio: float
+    max_aspect_ratio: float
+    def __init__(self, min_scale: _Optional[float] = ..., max_scale: _Optional[float] = ..., min_aspect_ratio: _Optional[float] = ..., max_aspect_ratio: _Optional[float] = ...) -> None: ...
+
+class SampleConstraint(_message.Message):
+    __slots__ = ("min_jaccard_overlap", "max_jaccard_overlap", "min_sample_coverage", "max_sample_coverage", "min_object_coverage", "max_object_coverage")
+    MIN_JACCARD_OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    MAX_JACCARD_OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    MIN_SAMPLE_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    MAX_SAMPLE_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    MIN_OBJECT_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    MAX_OBJECT_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    min_jaccard_overlap: float
+    max_jaccard_overlap: float
+    min_sample_coverage: float
+    max_sample_coverage: float
+    min_object_coverage: float
+    max_object_coverage: float
+    def __init__(self, min_jaccard_overlap: _Optional[float] = ..., max_jaccard_overlap: _Optional[float] = ..., min_sample_coverage: _Optional[float] = ..., max_sample_coverage: _Optional[float] = ..., min_object_coverage: _Optional[float] = ..., max_object_coverage: _Optional[float] = ...) -> None: ...
+
+class VideoDataParameter(_message.Message):
+    __slots__ = ("video_type", "device_id", "video_file", "skip_frames", "source", "scale", "mean_file", "batch_size", "crop_size", "mirror", "rand_skip", "shuffle", "new_height", "new_width", "is_color", "root_folder", "new_length", "show_data", "use_image", "use_temporal_jitter", "sampling_rate", "max_sampling_rate", "use_sampling_rate_jitter", "use_multiple_label", "num_of_labels", "num_segments", "modality", "name_pattern", "encoded", "grayscale")
+    class VideoType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        WEBCAM: _ClassVar[VideoDataParameter.VideoType]
+        VIDEO: _ClassVar[VideoDataParameter.VideoType]
+    WEBCAM: VideoDataParameter.VideoType
+    VIDEO: VideoDataParameter.VideoType
+    class Modality(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        RGB: _ClassVar[VideoDataParameter.Modality]
+        FLOW: _ClassVar[VideoDataParameter.Modality]
+    RGB: VideoDataParameter.Modality
+    FLOW: VideoDataParameter.Modality
+    VIDEO_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    VIDEO_FILE_FIELD_NUMBER: _ClassVar[int]
+    SKIP_FRAMES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    SCALE_FIELD_NUMBER: _ClassVar[int]
+    MEAN_FILE_FIELD_NUMBER: _ClassVar[int]
+    BATCH_SIZE_FIELD_NUMBER: _ClassVar[int]
+    CROP_SIZE_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_FIELD_NUMBER: _ClassVar[int]
+    RAND_SKIP_FIELD_NUMBER: _ClassVar[int]
+    SHUFFLE_FIELD_NUMBER: _ClassVar[int]
+    NEW_HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    NEW_WIDTH_FIELD_NUMBER: _ClassVar[int]
+    IS_COLOR_FIELD_NUMBER: _ClassVar[int]
+    ROOT_FOLDER_FIELD_NUMBER: _ClassVar[int]
+    NEW_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    SHOW_DATA_FIELD_NUMBER: _ClassVar[int]
+    USE_IMAGE_FIELD_NUMBER: _ClassVar[int]
+    USE_TEMPORAL_JITTER_FIELD_NUMBER: _ClassVar[int]
+    SAMPLING_RATE_FIELD_NUMBER: _ClassVar[int]
+    MAX_SAMPLING_RATE_FIELD_NUMBER: _ClassVar[int]
+    USE_SAMPLING_RATE_JITTER_FIELD_NUMBER: _ClassVar[int]
+    USE_MULTIPLE_LABEL_FIELD_NUMBER: _ClassVar[int]
+    NUM_OF_LABELS_FIELD_NUMBER: _ClassVar[int]
+    NUM_SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    MODALITY_FIELD_NUMBER: _ClassVar[int]
+    NAME_PATTERN_FIELD_NUMBER: _ClassVar[int]
+    ENCODED_FIELD_NUMBER: _ClassVar[int]
+    GRAYSCALE_FIELD_NUMBER: _ClassVar[int]
+    video_type: VideoDataParameter.VideoType
+    device_id: int
+    video_file: str
+    skip_frames: int
+    source: str
+    scale: float
+    mean_file: str
+    batch_size: int
+    crop_size: int
+    mirror: bool
+    rand_skip: int
+    shuffle: bool
+    new_height: int
+    new_width: int
+    is_color: bool
+    root_folder: str
+    new_length: int
+    show_data: bool
+    use_image: bool
+    use_temporal_jitter: bool
+    sampling_rate: int
+    max_sampling_rate: int
+    use_sampling_rate_jitter: bool
+    use_multiple_label: bool
+    num_of_labels: int
+    num_segments: int
+    modality: VideoDataParameter.Modality
+    name_pattern: str
+    encoded: bool
+    grayscale: bool
+    def __init__(self, video_type: _Optional[_Union[VideoDataParameter.VideoType, str]] = ..., device_id: _Optional[int] = ..., video_file: _Optional[str] = ..., skip_frames: _Optional[int] = ..., source: _Optional[str] = ..., scale: _Optional[float] = ..., mean_file: _Optional[str] = ..., batch_size: _Optional[int] = ..., crop_size: _Optional[int] = ..., mirror: _Optional[bool] = ..., rand_skip: _Optional[int] = ..., shuffle: _Optional[bool] = ..., new_height: _Optional[int] = ..., new_width: _Optional[int] = ..., is_color: _Optional[bool] = ..., root_folder: _Optional[str] = ..., new_length: _Optional[int] = ..., show_data: _Optional[bool] = ..., use_image: _Optional[bool] = ..., use_temporal_jitter: _Optional[bool] = ..., sampling_rate: _Optional[int] = ..., max_sampling_rate: _Optional[int] = ..., use_sampling_rate_jitter: _Optional[bool] = ..., use_multiple_label: _Optional[bool] = ..., num_of_labels: _Optional[int] = ..., num_segments: _Optional[int] = ..., modality: _Optional[_Union[VideoDataParameter.Modality, str]] = ..., name_pattern: _Optional[str] = ..., encoded: _Optional[bool] = ..., grayscale: _Optional[bool] = ...) -> None: ...
+
+class ResizeParameter(_message.Message):
+    __slots__ = ("prob", "resize_mode", "height", "width", "pad_mode", "pad_value", "interp_mode", "height_scale", "width_scale", "jitter")
+    class Resize_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        WARP: _ClassVar[ResizeParameter.Resize_mode]
+        FIT_SMALL_SIZE: _ClassVar[ResizeParameter.Resize_mode]
+        FIT_LARGE_SIZE_AND_PAD: _ClassVar[ResizeParameter.Resize_mode]
+    WARP: ResizeParameter.Resize_mode
+    FIT_SMALL_SIZE: ResizeParameter.Resize_mode
+    FIT_LARGE_SIZE_AND_PAD: ResizeParameter.Resize_mode
+    class Pad_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        CONSTANT: _ClassVar[ResizeParameter.Pad_mode]
+        MIRRORED: _ClassVar[ResizeParameter.Pad_mode]
+        REPEAT_NEAREST: _ClassVar[ResizeParameter.Pad_mode]
+    CONSTANT: ResizeParameter.Pad_mode
+    MIRRORED: ResizeParameter.Pad_mode
+    REPEAT_NEAREST: ResizeParameter.Pad_mode
+    class Interp_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        LINEAR: _ClassVar[ResizeParameter.Interp_mode]
+        AREA: _ClassVar[ResizeParameter.Interp_mode]
+        NEAREST: _ClassVar[ResizeParameter.Interp_mode]
+        CUBIC: _ClassVar[ResizeParameter.Interp_mode]
+        LANCZOS4: _ClassVar[ResizeParameter.Interp_mode]
+    LINEAR: ResizeParameter.Interp_mode
+    AREA: ResizeParameter.Interp_mode
+    NEAREST: ResizeParameter.Interp_mode
+    CUBIC: ResizeParameter.Interp_mode
+    LANCZOS4: ResizeParameter.Interp_mode
+    PROB_FIELD_NUMBER: _ClassVar[int]
+    RESIZE_MODE_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    PAD_MODE_FIELD_NUMBER: _ClassVar[int]
+    PAD_VALUE_FIELD_NUMBER: _ClassVar[int]
+    INTERP_MODE_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_SCALE_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_SCALE_FIELD_NUMBER: _ClassVar[int]
+    JITTER_FIELD_NUMBER: _ClassVar[int]
+    prob: float
+    resize_mode: ResizeParameter.Resize_mode
+    height: int
+    width: int
+    pad_mode: ResizeParameter.Pad_mode
+    pad_value: _containers.RepeatedScalarFieldContainer[float]
+    interp_mode: _containers.RepeatedScalarFieldContainer[ResizeParameter.Interp_mode]
+    height_scale: int
+    width_scale: int
+    jitter: float
+    def __init__(self, prob: _Optional[float] = ..., resize_mode: _Optional[_Union[ResizeParameter.Resize_mode, str]] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., pad_mode: _Optional[_Union[ResizeParameter.Pad_mode, str]] = ..., pad_value: _Optional[_Iterable[float]] = ..., interp_mode: _Optional[_Iterable[_Union[ResizeParameter.Interp_mode, str]]] = ..., height_scale: _Optional[int] = ..., width_scale: _Optional[int] = ..., jitter: _Optional[float] = ...) -> None: ...
+
+class SaltPepperParameter(_message.Message):
+    __slots__ = ("fraction", "value")
+    FRACTION_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    fraction: float
+    value: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, fraction: _Optional[float] = ..., value: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class NoiseParameter(_message.Message):
+    __slots__ = ("prob", "hist_eq", "inverse", "decolorize", "gauss_blur", "jpeg", "posterize", "erode", "saltpepper", "saltpepper_param", "clahe", "convert_to_hsv", "convert_to_lab")
+    PROB_FIELD_NUMBER: _ClassVar[int]
+    HIST_EQ_FIELD_NUMBER: _ClassVar[int]
+    INVERSE_FIELD_NUMBER: _ClassVar[int]
+    DECOLORIZE_FIELD_NUMBER: _ClassVar[int]
+    GAUSS_BLUR_FIELD_NUMBER: _ClassVar[int]
+    JPEG_FIELD_NUMBER: _ClassVar[int]
+    POSTERIZE_FIELD_NUMBER: _ClassVar[int]
+    ERODE_FIELD_NUMBER: _ClassVar[int]
+    SALTPEPPER_FIELD_NUMBER: _ClassVar[int]
+    SALTPEPPER_PARAM_FIELD_NUMBER: _ClassVar[int]
+    CLAHE_FIELD_NUMBER: _ClassVar[int]
+    CONVERT_TO_HSV_FIELD_NUMBER: _ClassVar[int]
+    CONVERT_TO_LAB_FIELD_NUMBER: _ClassVar[int]
+    prob: float
+    hist_eq: bool
+    inverse: bool
+    decolorize: bool
+    gauss_blur: bool
+    jpeg: float
+    posterize: bool
+    erode: bool
+    saltpepper: bool
+    saltpepper_param: SaltPepperParameter
+    clahe: bool
+    convert_to_hsv: bool
+    convert_to_lab: bool
+    def __init__(self, prob: _Optional[float] = ..., hist_eq: _Optional[bool] = ..., inverse: _Optional[bool] = ..., decolorize: _Optional[bool] = ..., gauss_blur: _Optional[bool] = ..., jpeg: _Optional[float] = ..., posterize: _Optional[bool] = ..., erode: _Optional[bool] = ..., saltpepper: _Optional[bool] = ..., saltpepper_param: _Optional[_Union[SaltPepperParameter, _Mapping]] = ..., clahe: _Optional[bool] = ..., convert_to_hsv: _Optional[bool] = ..., convert_to_lab: _Optional[bool] = ...) -> None: ...
+
+class DistortionParameter(_message.Message):
+    __slots__ = ("brightness_prob", "brightness_delta", "contrast_prob", "contrast_lower", "contrast_upper", "hue_prob", "hue_delta", "saturation_prob", "saturation_lower", "saturation_upper", "random_order_prob", "exposure_lower", "exposure_upper")
+    BRIGHTNESS_PROB_FIELD_NUMBER: _ClassVar[int]
+    BRIGHTNESS_DELTA_FIELD_NUMBER: _ClassVar[int]
+    CONTRAST_PROB_FIELD_NUMBER: _ClassVar[int]
+    CONTRAST_LOWER_FIELD_NUMBER: _ClassVar[int]
+    CONTRAST_UPPER_FIELD_NUMBER: _ClassVar[int]
+    HUE_PROB_FIELD_NUMBER: _ClassVar[int]
+    HUE_DELTA_FIELD_NUMBER: _ClassVar[int]
+    SATURATION_PROB_FIELD_NUMBER: _ClassVar[int]
+    SATURATION_LOWER_FIELD_NUMBER: _ClassVar[int]
+    SATURATION_UPPER_FIELD_NUMBER: _ClassVar[int]
+    RANDOM_ORDER_PROB_FIELD_NUMBER: _ClassVar[int]
+    EXPOSURE_LOWER_FIELD_NUMBER: _ClassVar[int]
+    EXPOSURE_UPPER_FIELD_NUMBER: _ClassVar[int]
+    brightness_prob: float
+    brightness_delta: float
+    contrast_prob: float
+    contrast_lower: float
+    contrast_upper: float
+    hue_prob: float
+    hue_delta: float
+    saturation_prob: float
+    saturation_lower: float
+    saturation_upper: float
+    random_order_prob: float
+    exposure_lower: float
+    exposure_upper: float
+    def __init__(self, brightness_prob: _Optional[float] = ..., brightness_delta: _Optional[float] = ..., contrast_prob: _Optional[float] = ..., contrast_lower: _Optional[float] = ..., contrast_upper: _Optional[float] = ..., hue_prob: _Optional[float] = ..., hue_delta: _Optional[float] = ..., saturation_prob: _Optional[float] = ..., saturation_lower: _Optional[float] = ..., saturation_upper: _Optional[float] = ..., random_order_prob: _Optional[float] = ..., exposure_lower: _Optional[float] = ..., exposure_upper: _Optional[float] = ...) -> None: ...
+
+class ExpansionParameter(_message.Message):
+    __slots__ = ("prob", "max_expand_ratio")
+    PROB_FIELD_NUMBER: _ClassVar[int]
+    MAX_EXPAND_RATIO_FIELD_NUMBER: _ClassVar[int]
+    prob: float
+    max_expand_ratio: float
+    def __init__(self, prob: _Optional[float] = ..., max_expand_ratio: _Optional[float] = ...) -> None: ...
+
+class EmitConstraint(_message.Message):
+    __slots__ = ("emit_type", "emit_overlap")
+    class EmitType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        CENTER: _ClassVar[EmitConstraint.EmitType]
+        MIN_OVERLAP: _ClassVar[EmitConstraint.EmitType]
+    CENTER: EmitConstraint.EmitType
+    MIN_OVERLAP: EmitConstraint.EmitType
+    EMIT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    EMIT_OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    emit_type: EmitConstraint.EmitType
+    emit_overlap: float
+    def __init__(self, emit_type: _Optional[_Union[EmitConstraint.EmitType, str]] = ..., emit_overlap: _Optional[float] = ...) -> None: ...
+
 class DepthToSpaceParameter(_message.Message):
     __slots__ = ("block_size", "data_format")
     BLOCK_SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -3161,20 +3743,6 @@ class SmoothL1LossParameter(_message.Message):
     sigma: float
     def __init__(self, abssum: _Optional[bool] = ..., sigma: _Optional[float] = ...) -> None: ...
 
-class NormalizeParameter(_message.Message):
-    __slots__ = ("add_eps_before_sqrt", "across_spatial", "scale_filler", "channel_shared", "eps")
-    ADD_EPS_BEFORE_SQRT_FIELD_NUMBER: _ClassVar[int]
-    ACROSS_SPATIAL_FIELD_NUMBER: _ClassVar[int]
-    SCALE_FILLER_FIELD_NUMBER: _ClassVar[int]
-    CHANNEL_SHARED_FIELD_NUMBER: _ClassVar[int]
-    EPS_FIELD_NUMBER: _ClassVar[int]
-    add_eps_before_sqrt: bool
-    across_spatial: bool
-    scale_filler: FillerParameter
-    channel_shared: bool
-    eps: float
-    def __init__(self, add_eps_before_sqrt: _Optional[bool] = ..., across_spatial: _Optional[bool] = ..., scale_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., channel_shared: _Optional[bool] = ..., eps: _Optional[float] = ...) -> None: ...
-
 class BNParameter(_message.Message):
     __slots__ = ("icnet", "slope_filler", "bias_filler", "momentum", "eps", "frozen", "engine", "scale_filler", "shift_filler", "bn_mode")
     class Engine(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -3231,144 +3799,6 @@ class InterpParameter(_message.Message):
     pad_end: int
     def __init__(self, full_zoom_factor: _Optional[int] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., zoom_factor: _Optional[int] = ..., shrink_factor: _Optional[int] = ..., pad_beg: _Optional[int] = ..., pad_end: _Optional[int] = ...) -> None: ...
 
-class PriorBoxParameter(_message.Message):
-    __slots__ = ("faceboxes", "box_width", "box_height", "tf", "yx_order", "offset_h", "offset_w", "width", "height", "min_size", "max_size", "aspect_ratio", "flip", "clip", "variance", "img_size", "img_h", "img_w", "step", "step_h", "step_w", "offset")
-    class CodeType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        CORNER: _ClassVar[PriorBoxParameter.CodeType]
-        CENTER_SIZE: _ClassVar[PriorBoxParameter.CodeType]
-        CORNER_SIZE: _ClassVar[PriorBoxParameter.CodeType]
-    CORNER: PriorBoxParameter.CodeType
-    CENTER_SIZE: PriorBoxParameter.CodeType
-    CORNER_SIZE: PriorBoxParameter.CodeType
-    FACEBOXES_FIELD_NUMBER: _ClassVar[int]
-    BOX_WIDTH_FIELD_NUMBER: _ClassVar[int]
-    BOX_HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    TF_FIELD_NUMBER: _ClassVar[int]
-    YX_ORDER_FIELD_NUMBER: _ClassVar[int]
-    OFFSET_H_FIELD_NUMBER: _ClassVar[int]
-    OFFSET_W_FIELD_NUMBER: _ClassVar[int]
-    WIDTH_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    MIN_SIZE_FIELD_NUMBER: _ClassVar[int]
-    MAX_SIZE_FIELD_NUMBER: _ClassVar[int]
-    ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
-    FLIP_FIELD_NUMBER: _ClassVar[int]
-    CLIP_FIELD_NUMBER: _ClassVar[int]
-    VARIANCE_FIELD_NUMBER: _ClassVar[int]
-    IMG_SIZE_FIELD_NUMBER: _ClassVar[int]
-    IMG_H_FIELD_NUMBER: _ClassVar[int]
-    IMG_W_FIELD_NUMBER: _ClassVar[int]
-    STEP_FIELD_NUMBER: _ClassVar[int]
-    STEP_H_FIELD_NUMBER: _ClassVar[int]
-    STEP_W_FIELD_NUMBER: _ClassVar[int]
-    OFFSET_FIELD_NUMBER: _ClassVar[int]
-    faceboxes: bool
-    box_width: _containers.RepeatedScalarFieldContainer[float]
-    box_height: _containers.RepeatedScalarFieldContainer[float]
-    tf: bool
-    yx_order: bool
-    offset_h: _containers.RepeatedScalarFieldContainer[float]
-    offset_w: _containers.RepeatedScalarFieldContainer[float]
-    width: _containers.RepeatedScalarFieldContainer[float]
-    height: _containers.RepeatedScalarFieldContainer[float]
-    min_size: _containers.RepeatedScalarFieldContainer[float]
-    max_size: _containers.RepeatedScalarFieldContainer[float]
-    aspect_ratio: _containers.RepeatedScalarFieldContainer[float]
-    flip: bool
-    clip: bool
-    variance: _containers.RepeatedScalarFieldContainer[float]
-    img_size: int
-    img_h: int
-    img_w: int
-    step: float
-    step_h: float
-    step_w: float
-    offset: float
-    def __init__(self, faceboxes: _Optional[bool] = ..., box_width: _Optional[_Iterable[float]] = ..., box_height: _Optional[_Iterable[float]] = ..., tf: _Optional[bool] = ..., yx_order: _Optional[bool] = ..., offset_h: _Optional[_Iterable[float]] = ..., offset_w: _Optional[_Iterable[float]] = ..., width: _Optional[_Iterable[float]] = ..., height: _Optional[_Iterable[float]] = ..., min_size: _Optional[_Iterable[float]] = ..., max_size: _Optional[_Iterable[float]] = ..., aspect_ratio: _Optional[_Iterable[float]] = ..., flip: _Optional[bool] = ..., clip: _Optional[bool] = ..., variance: _Optional[_Iterable[float]] = ..., img_size: _Optional[int] = ..., img_h: _Optional[int] = ..., img_w: _Optional[int] = ..., step: _Optional[float] = ..., step_h: _Optional[float] = ..., step_w: _Optional[float] = ..., offset: _Optional[float] = ...) -> None: ...
-
-class ResizeParameter(_message.Message):
-    __slots__ = ("jitter", "prob", "resize_mode", "height", "width", "pad_mode", "pad_value", "interp_mode", "height_scale", "width_scale")
-    class Resize_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        WARP: _ClassVar[ResizeParameter.Resize_mode]
-        FIT_SMALL_SIZE: _ClassVar[ResizeParameter.Resize_mode]
-        FIT_LARGE_SIZE_AND_PAD: _ClassVar[ResizeParameter.Resize_mode]
-    WARP: ResizeParameter.Resize_mode
-    FIT_SMALL_SIZE: ResizeParameter.Resize_mode
-    FIT_LARGE_SIZE_AND_PAD: ResizeParameter.Resize_mode
-    class Pad_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        CONSTANT: _ClassVar[ResizeParameter.Pad_mode]
-        MIRRORED: _ClassVar[ResizeParameter.Pad_mode]
-        REPEAT_NEAREST: _ClassVar[ResizeParameter.Pad_mode]
-    CONSTANT: ResizeParameter.Pad_mode
-    MIRRORED: ResizeParameter.Pad_mode
-    REPEAT_NEAREST: ResizeParameter.Pad_mode
-    class Interp_mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        LINEAR: _ClassVar[ResizeParameter.Interp_mode]
-        AREA: _ClassVar[ResizeParameter.Interp_mode]
-        NEAREST: _ClassVar[ResizeParameter.Interp_mode]
-        CUBIC: _ClassVar[ResizeParameter.Interp_mode]
-        LANCZOS4: _ClassVar[ResizeParameter.Interp_mode]
-    LINEAR: ResizeParameter.Interp_mode
-    AREA: ResizeParameter.Interp_mode
-    NEAREST: ResizeParameter.Interp_mode
-    CUBIC: ResizeParameter.Interp_mode
-    LANCZOS4: ResizeParameter.Interp_mode
-    JITTER_FIELD_NUMBER: _ClassVar[int]
-    PROB_FIELD_NUMBER: _ClassVar[int]
-    RESIZE_MODE_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    WIDTH_FIELD_NUMBER: _ClassVar[int]
-    PAD_MODE_FIELD_NUMBER: _ClassVar[int]
-    PAD_VALUE_FIELD_NUMBER: _ClassVar[int]
-    INTERP_MODE_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_SCALE_FIELD_NUMBER: _ClassVar[int]
-    WIDTH_SCALE_FIELD_NUMBER: _ClassVar[int]
-    jitter: float
-    prob: float
-    resize_mode: ResizeParameter.Resize_mode
-    height: int
-    width: int
-    pad_mode: ResizeParameter.Pad_mode
-    pad_value: _containers.RepeatedScalarFieldContainer[float]
-    interp_mode: _containers.RepeatedScalarFieldContainer[ResizeParameter.Interp_mode]
-    height_scale: int
-    width_scale: int
-    def __init__(self, jitter: _Optional[float] = ..., prob: _Optional[float] = ..., resize_mode: _Optional[_Union[ResizeParameter.Resize_mode, str]] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., pad_mode: _Optional[_Union[ResizeParameter.Pad_mode, str]] = ..., pad_value: _Optional[_Iterable[float]] = ..., interp_mode: _Optional[_Iterable[_Union[ResizeParameter.Interp_mode, str]]] = ..., height_scale: _Optional[int] = ..., width_scale: _Optional[int] = ...) -> None: ...
-
-class DistortionParameter(_message.Message):
-    __slots__ = ("exposure_lower", "exposure_upper", "brightness_prob", "brightness_delta", "contrast_prob", "contrast_lower", "contrast_upper", "hue_prob", "hue_delta", "saturation_prob", "saturation_lower", "saturation_upper", "random_order_prob")
-    EXPOSURE_LOWER_FIELD_NUMBER: _ClassVar[int]
-    EXPOSURE_UPPER_FIELD_NUMBER: _ClassVar[int]
-    BRIGHTNESS_PROB_FIELD_NUMBER: _ClassVar[int]
-    BRIGHTNESS_DELTA_FIELD_NUMBER: _ClassVar[int]
-    CONTRAST_PROB_FIELD_NUMBER: _ClassVar[int]
-    CONTRAST_LOWER_FIELD_NUMBER: _ClassVar[int]
-    CONTRAST_UPPER_FIELD_NUMBER: _ClassVar[int]
-    HUE_PROB_FIELD_NUMBER: _ClassVar[int]
-    HUE_DELTA_FIELD_NUMBER: _ClassVar[int]
-    SATURATION_PROB_FIELD_NUMBER: _ClassVar[int]
-    SATURATION_LOWER_FIELD_NUMBER: _ClassVar[int]
-    SATURATION_UPPER_FIELD_NUMBER: _ClassVar[int]
-    RANDOM_ORDER_PROB_FIELD_NUMBER: _ClassVar[int]
-    exposure_lower: float
-    exposure_upper: float
-    brightness_prob: float
-    brightness_delta: float
-    contrast_prob: float
-    contrast_lower: float
-    contrast_upper: float
-    hue_prob: float
-    hue_delta: float
-    saturation_prob: float
-    saturation_lower: float
-    saturation_upper: float
-    random_order_prob: float
-    def __init__(self, exposure_lower: _Optional[float] = ..., exposure_upper: _Optional[float] = ..., brightness_prob: _Optional[float] = ..., brightness_delta: _Optional[float] = ..., contrast_prob: _Optional[float] = ..., contrast_lower: _Optional[float] = ..., contrast_upper: _Optional[float] = ..., hue_prob: _Optional[float] = ..., hue_delta: _Optional[float] = ..., saturation_prob: _Optional[float] = ..., saturation_lower: _Optional[float] = ..., saturation_upper: _Optional[float] = ..., random_order_prob: _Optional[float] = ...) -> None: ...
-
 class Convolution3DParameter(_message.Message):
     __slots__ = ("num_output", "bias_term", "pad", "kernel_size", "group", "kernel_depth", "stride", "temporal_stride", "weight_filler", "bias_filler", "filter_group", "temporal_pad")
     NUM_OUTPUT_FIELD_NUMBER: _ClassVar[int]
@@ -3420,82 +3850,6 @@ class Pooling3DParameter(_message.Message):
     kernel_depth: int
     temporal_stride: int
     def __init__(self, pool: _Optional[_Union[Pooling3DParameter.PoolMethod, str]] = ..., kernel_size: _Optional[int] = ..., stride: _Optional[int] = ..., pad: _Optional[int] = ..., kernel_depth: _Optional[int] = ..., temporal_stride: _Optional[int] = ...) -> None: ...
-
-class VideoDataParameter(_message.Message):
-    __slots__ = ("source", "scale", "mean_file", "batch_size", "crop_size", "mirror", "rand_skip", "shuffle", "new_height", "new_width", "is_color", "root_folder", "new_length", "show_data", "use_image", "use_temporal_jitter", "sampling_rate", "max_sampling_rate", "use_sampling_rate_jitter", "use_multiple_label", "num_of_labels", "num_segments", "modality", "name_pattern", "encoded", "grayscale", "video_type", "device_id", "video_file", "skip_frames")
-    class Modality(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        RGB: _ClassVar[VideoDataParameter.Modality]
-        FLOW: _ClassVar[VideoDataParameter.Modality]
-    RGB: VideoDataParameter.Modality
-    FLOW: VideoDataParameter.Modality
-    class VideoType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        WEBCAM: _ClassVar[VideoDataParameter.VideoType]
-        VIDEO: _ClassVar[VideoDataParameter.VideoType]
-    WEBCAM: VideoDataParameter.VideoType
-    VIDEO: VideoDataParameter.VideoType
-    SOURCE_FIELD_NUMBER: _ClassVar[int]
-    SCALE_FIELD_NUMBER: _ClassVar[int]
-    MEAN_FILE_FIELD_NUMBER: _ClassVar[int]
-    BATCH_SIZE_FIELD_NUMBER: _ClassVar[int]
-    CROP_SIZE_FIELD_NUMBER: _ClassVar[int]
-    MIRROR_FIELD_NUMBER: _ClassVar[int]
-    RAND_SKIP_FIELD_NUMBER: _ClassVar[int]
-    SHUFFLE_FIELD_NUMBER: _ClassVar[int]
-    NEW_HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    NEW_WIDTH_FIELD_NUMBER: _ClassVar[int]
-    IS_COLOR_FIELD_NUMBER: _ClassVar[int]
-    ROOT_FOLDER_FIELD_NUMBER: _ClassVar[int]
-    NEW_LENGTH_FIELD_NUMBER: _ClassVar[int]
-    SHOW_DATA_FIELD_NUMBER: _ClassVar[int]
-    USE_IMAGE_FIELD_NUMBER: _ClassVar[int]
-    USE_TEMPORAL_JITTER_FIELD_NUMBER: _ClassVar[int]
-    SAMPLING_RATE_FIELD_NUMBER: _ClassVar[int]
-    MAX_SAMPLING_RATE_FIELD_NUMBER: _ClassVar[int]
-    USE_SAMPLING_RATE_JITTER_FIELD_NUMBER: _ClassVar[int]
-    USE_MULTIPLE_LABEL_FIELD_NUMBER: _ClassVar[int]
-    NUM_OF_LABELS_FIELD_NUMBER: _ClassVar[int]
-    NUM_SEGMENTS_FIELD_NUMBER: _ClassVar[int]
-    MODALITY_FIELD_NUMBER: _ClassVar[int]
-    NAME_PATTERN_FIELD_NUMBER: _ClassVar[int]
-    ENCODED_FIELD_NUMBER: _ClassVar[int]
-    GRAYSCALE_FIELD_NUMBER: _ClassVar[int]
-    VIDEO_TYPE_FIELD_NUMBER: _ClassVar[int]
-    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
-    VIDEO_FILE_FIELD_NUMBER: _ClassVar[int]
-    SKIP_FRAMES_FIELD_NUMBER: _ClassVar[int]
-    source: str
-    scale: float
-    mean_file: str
-    batch_size: int
-    crop_size: int
-    mirror: bool
-    rand_skip: int
-    shuffle: bool
-    new_height: int
-    new_width: int
-    is_color: bool
-    root_folder: str
-    new_length: int
-    show_data: bool
-    use_image: bool
-    use_temporal_jitter: bool
-    sampling_rate: int
-    max_sampling_rate: int
-    use_sampling_rate_jitter: bool
-    use_multiple_label: bool
-    num_of_labels: int
-    num_segments: int
-    modality: VideoDataParameter.Modality
-    name_pattern: str
-    encoded: bool
-    grayscale: bool
-    video_type: VideoDataParameter.VideoType
-    device_id: int
-    video_file: str
-    skip_frames: int
-    def __init__(self, source: _Optional[str] = ..., scale: _Optional[float] = ..., mean_file: _Optional[str] = ..., batch_size: _Optional[int] = ..., crop_size: _Optional[int] = ..., mirror: _Optional[bool] = ..., rand_skip: _Optional[int] = ..., shuffle: _Optional[bool] = ..., new_height: _Optional[int] = ..., new_width: _Optional[int] = ..., is_color: _Optional[bool] = ..., root_folder: _Optional[str] = ..., new_length: _Optional[int] = ..., show_data: _Optional[bool] = ..., use_image: _Optional[bool] = ..., use_temporal_jitter: _Optional[bool] = ..., sampling_rate: _Optional[int] = ..., max_sampling_rate: _Optional[int] = ..., use_sampling_rate_jitter: _Optional[bool] = ..., use_multiple_label: _Optional[bool] = ..., num_of_labels: _Optional[int] = ..., num_segments: _Optional[int] = ..., modality: _Optional[_Union[VideoDataParameter.Modality, str]] = ..., name_pattern: _Optional[str] = ..., encoded: _Optional[bool] = ..., grayscale: _Optional[bool] = ..., video_type: _Optional[_Union[VideoDataParameter.VideoType, str]] = ..., device_id: _Optional[int] = ..., video_file: _Optional[str] = ..., skip_frames: _Optional[int] = ...) -> None: ...
 
 class ColorConvParameter(_message.Message):
     __slots__ = ("input", "output")
@@ -4852,40 +5206,6 @@ class TransposeParameter(_message.Message):
     dim: _containers.RepeatedScalarFieldContainer[int]
     def __init__(self, dim: _Optional[_Iterable[int]] = ...) -> None: ...
 
-class DetectionOutputParameter(_message.Message):
-    __slots__ = ("normalized_bbox", "clip", "objectness_score", "num_classes", "share_location", "background_label_id", "nms_param", "save_output_param", "code_type", "keep_top_k", "variance_encoded_in_target", "confidence_threshold", "visualize", "visualize_threshold", "save_file")
-    NORMALIZED_BBOX_FIELD_NUMBER: _ClassVar[int]
-    CLIP_FIELD_NUMBER: _ClassVar[int]
-    OBJECTNESS_SCORE_FIELD_NUMBER: _ClassVar[int]
-    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
-    SHARE_LOCATION_FIELD_NUMBER: _ClassVar[int]
-    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
-    NMS_PARAM_FIELD_NUMBER: _ClassVar[int]
-    SAVE_OUTPUT_PARAM_FIELD_NUMBER: _ClassVar[int]
-    CODE_TYPE_FIELD_NUMBER: _ClassVar[int]
-    KEEP_TOP_K_FIELD_NUMBER: _ClassVar[int]
-    VARIANCE_ENCODED_IN_TARGET_FIELD_NUMBER: _ClassVar[int]
-    CONFIDENCE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
-    VISUALIZE_FIELD_NUMBER: _ClassVar[int]
-    VISUALIZE_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
-    SAVE_FILE_FIELD_NUMBER: _ClassVar[int]
-    normalized_bbox: bool
-    clip: bool
-    objectness_score: float
-    num_classes: int
-    share_location: bool
-    background_label_id: int
-    nms_param: NonMaximumSuppressionParameter
-    save_output_param: SaveOutputParameter
-    code_type: PriorBoxParameter.CodeType
-    keep_top_k: int
-    variance_encoded_in_target: bool
-    confidence_threshold: float
-    visualize: bool
-    visualize_threshold: float
-    save_file: str
-    def __init__(self, normalized_bbox: _Optional[bool] = ..., clip: _Optional[bool] = ..., objectness_score: _Optional[float] = ..., num_classes: _Optional[int] = ..., share_location: _Optional[bool] = ..., background_label_id: _Optional[int] = ..., nms_param: _Optional[_Union[NonMaximumSuppressionParameter, _Mapping]] = ..., save_output_param: _Optional[_Union[SaveOutputParameter, _Mapping]] = ..., code_type: _Optional[_Union[PriorBoxParameter.CodeType, str]] = ..., keep_top_k: _Optional[int] = ..., variance_encoded_in_target: _Optional[bool] = ..., confidence_threshold: _Optional[float] = ..., visualize: _Optional[bool] = ..., visualize_threshold: _Optional[float] = ..., save_file: _Optional[str] = ...) -> None: ...
-
 class GRNParameter(_message.Message):
     __slots__ = ("bias", "dummy_backward")
     BIAS_FIELD_NUMBER: _ClassVar[int]
@@ -5028,82 +5348,6 @@ class FixedParameter(_message.Message):
     fixed: bool
     def __init__(self, fixed: _Optional[bool] = ...) -> None: ...
 
-class MultiBoxLossParameter(_message.Message):
-    __slots__ = ("objectness_score", "loc_loss_type", "conf_loss_type", "loc_weight", "num_classes", "share_location", "match_type", "overlap_threshold", "use_prior_for_matching", "background_label_id", "use_difficult_gt", "do_neg_mining", "neg_pos_ratio", "neg_overlap", "code_type", "encode_variance_in_target", "map_object_to_agnostic", "ignore_cross_boundary_bbox", "bp_inside", "mining_type", "nms_param", "sample_size", "use_prior_for_nms")
-    class LocLossType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        L2: _ClassVar[MultiBoxLossParameter.LocLossType]
-        SMOOTH_L1: _ClassVar[MultiBoxLossParameter.LocLossType]
-    L2: MultiBoxLossParameter.LocLossType
-    SMOOTH_L1: MultiBoxLossParameter.LocLossType
-    class ConfLossType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        SOFTMAX: _ClassVar[MultiBoxLossParameter.ConfLossType]
-        LOGISTIC: _ClassVar[MultiBoxLossParameter.ConfLossType]
-    SOFTMAX: MultiBoxLossParameter.ConfLossType
-    LOGISTIC: MultiBoxLossParameter.ConfLossType
-    class MatchType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        BIPARTITE: _ClassVar[MultiBoxLossParameter.MatchType]
-        PER_PREDICTION: _ClassVar[MultiBoxLossParameter.MatchType]
-    BIPARTITE: MultiBoxLossParameter.MatchType
-    PER_PREDICTION: MultiBoxLossParameter.MatchType
-    class MiningType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        NONE: _ClassVar[MultiBoxLossParameter.MiningType]
-        MAX_NEGATIVE: _ClassVar[MultiBoxLossParameter.MiningType]
-        HARD_EXAMPLE: _ClassVar[MultiBoxLossParameter.MiningType]
-    NONE: MultiBoxLossParameter.MiningType
-    MAX_NEGATIVE: MultiBoxLossParameter.MiningType
-    HARD_EXAMPLE: MultiBoxLossParameter.MiningType
-    OBJECTNESS_SCORE_FIELD_NUMBER: _ClassVar[int]
-    LOC_LOSS_TYPE_FIELD_NUMBER: _ClassVar[int]
-    CONF_LOSS_TYPE_FIELD_NUMBER: _ClassVar[int]
-    LOC_WEIGHT_FIELD_NUMBER: _ClassVar[int]
-    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
-    SHARE_LOCATION_FIELD_NUMBER: _ClassVar[int]
-    MATCH_TYPE_FIELD_NUMBER: _ClassVar[int]
-    OVERLAP_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
-    USE_PRIOR_FOR_MATCHING_FIELD_NUMBER: _ClassVar[int]
-    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
-    USE_DIFFICULT_GT_FIELD_NUMBER: _ClassVar[int]
-    DO_NEG_MINING_FIELD_NUMBER: _ClassVar[int]
-    NEG_POS_RATIO_FIELD_NUMBER: _ClassVar[int]
-    NEG_OVERLAP_FIELD_NUMBER: _ClassVar[int]
-    CODE_TYPE_FIELD_NUMBER: _ClassVar[int]
-    ENCODE_VARIANCE_IN_TARGET_FIELD_NUMBER: _ClassVar[int]
-    MAP_OBJECT_TO_AGNOSTIC_FIELD_NUMBER: _ClassVar[int]
-    IGNORE_CROSS_BOUNDARY_BBOX_FIELD_NUMBER: _ClassVar[int]
-    BP_INSIDE_FIELD_NUMBER: _ClassVar[int]
-    MINING_TYPE_FIELD_NUMBER: _ClassVar[int]
-    NMS_PARAM_FIELD_NUMBER: _ClassVar[int]
-    SAMPLE_SIZE_FIELD_NUMBER: _ClassVar[int]
-    USE_PRIOR_FOR_NMS_FIELD_NUMBER: _ClassVar[int]
-    objectness_score: float
-    loc_loss_type: MultiBoxLossParameter.LocLossType
-    conf_loss_type: MultiBoxLossParameter.ConfLossType
-    loc_weight: float
-    num_classes: int
-    share_location: bool
-    match_type: MultiBoxLossParameter.MatchType
-    overlap_threshold: float
-    use_prior_for_matching: bool
-    background_label_id: int
-    use_difficult_gt: bool
-    do_neg_mining: bool
-    neg_pos_ratio: float
-    neg_overlap: float
-    code_type: PriorBoxParameter.CodeType
-    encode_variance_in_target: bool
-    map_object_to_agnostic: bool
-    ignore_cross_boundary_bbox: bool
-    bp_inside: bool
-    mining_type: MultiBoxLossParameter.MiningType
-    nms_param: NonMaximumSuppressionParameter
-    sample_size: int
-    use_prior_for_nms: bool
-    def __init__(self, objectness_score: _Optional[float] = ..., loc_loss_type: _Optional[_Union[MultiBoxLossParameter.LocLossType, str]] = ..., conf_loss_type: _Optional[_Union[MultiBoxLossParameter.ConfLossType, str]] = ..., loc_weight: _Optional[float] = ..., num_classes: _Optional[int] = ..., share_location: _Optional[bool] = ..., match_type: _Optional[_Union[MultiBoxLossParameter.MatchType, str]] = ..., overlap_threshold: _Optional[float] = ..., use_prior_for_matching: _Optional[bool] = ..., background_label_id: _Optional[int] = ..., use_difficult_gt: _Optional[bool] = ..., do_neg_mining: _Optional[bool] = ..., neg_pos_ratio: _Optional[float] = ..., neg_overlap: _Optional[float] = ..., code_type: _Optional[_Union[PriorBoxParameter.CodeType, str]] = ..., encode_variance_in_target: _Optional[bool] = ..., map_object_to_agnostic: _Optional[bool] = ..., ignore_cross_boundary_bbox: _Optional[bool] = ..., bp_inside: _Optional[bool] = ..., mining_type: _Optional[_Union[MultiBoxLossParameter.MiningType, str]] = ..., nms_param: _Optional[_Union[NonMaximumSuppressionParameter, _Mapping]] = ..., sample_size: _Optional[int] = ..., use_prior_for_nms: _Optional[bool] = ...) -> None: ...
-
 class BoxAnnotatorOHEMParameter(_message.Message):
     __slots__ = ("roi_per_img", "ignore_label")
     ROI_PER_IMG_FIELD_NUMBER: _ClassVar[int]
@@ -5235,250 +5479,6 @@ class MarginInnerProductParameter(_message.Message):
     iteration: int
     lambda_min: float
     def __init__(self, num_output: _Optional[int] = ..., type: _Optional[_Union[MarginInnerProductParameter.MarginType, str]] = ..., weight_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., axis: _Optional[int] = ..., base: _Optional[float] = ..., gamma: _Optional[float] = ..., power: _Optional[float] = ..., iteration: _Optional[int] = ..., lambda_min: _Optional[float] = ...) -> None: ...
-
-class PermuteParameter(_message.Message):
-    __slots__ = ("order",)
-    ORDER_FIELD_NUMBER: _ClassVar[int]
-    order: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, order: _Optional[_Iterable[int]] = ...) -> None: ...
-
-class NonMaximumSuppressionParameter(_message.Message):
-    __slots__ = ("nms_threshold", "top_k", "eta")
-    NMS_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
-    TOP_K_FIELD_NUMBER: _ClassVar[int]
-    ETA_FIELD_NUMBER: _ClassVar[int]
-    nms_threshold: float
-    top_k: int
-    eta: float
-    def __init__(self, nms_threshold: _Optional[float] = ..., top_k: _Optional[int] = ..., eta: _Optional[float] = ...) -> None: ...
-
-class SaveOutputParameter(_message.Message):
-    __slots__ = ("output_directory", "output_name_prefix", "output_format", "label_map_file", "name_size_file", "num_test_image", "resize_param")
-    OUTPUT_DIRECTORY_FIELD_NUMBER: _ClassVar[int]
-    OUTPUT_NAME_PREFIX_FIELD_NUMBER: _ClassVar[int]
-    OUTPUT_FORMAT_FIELD_NUMBER: _ClassVar[int]
-    LABEL_MAP_FILE_FIELD_NUMBER: _ClassVar[int]
-    NAME_SIZE_FILE_FIELD_NUMBER: _ClassVar[int]
-    NUM_TEST_IMAGE_FIELD_NUMBER: _ClassVar[int]
-    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    output_directory: str
-    output_name_prefix: str
-    output_format: str
-    label_map_file: str
-    name_size_file: str
-    num_test_image: int
-    resize_param: ResizeParameter
-    def __init__(self, output_directory: _Optional[str] = ..., output_name_prefix: _Optional[str] = ..., output_format: _Optional[str] = ..., label_map_file: _Optional[str] = ..., name_size_file: _Optional[str] = ..., num_test_image: _Optional[int] = ..., resize_param: _Optional[_Union[ResizeParameter, _Mapping]] = ...) -> None: ...
-
-class DetectionEvaluateParameter(_message.Message):
-    __slots__ = ("num_classes", "background_label_id", "overlap_threshold", "evaluate_difficult_gt", "name_size_file", "resize_param")
-    NUM_CLASSES_FIELD_NUMBER: _ClassVar[int]
-    BACKGROUND_LABEL_ID_FIELD_NUMBER: _ClassVar[int]
-    OVERLAP_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
-    EVALUATE_DIFFICULT_GT_FIELD_NUMBER: _ClassVar[int]
-    NAME_SIZE_FILE_FIELD_NUMBER: _ClassVar[int]
-    RESIZE_PARAM_FIELD_NUMBER: _ClassVar[int]
-    num_classes: int
-    background_label_id: int
-    overlap_threshold: float
-    evaluate_difficult_gt: bool
-    name_size_file: str
-    resize_param: ResizeParameter
-    def __init__(self, num_classes: _Optional[int] = ..., background_label_id: _Optional[int] = ..., overlap_threshold: _Optional[float] = ..., evaluate_difficult_gt: _Optional[bool] = ..., name_size_file: _Optional[str] = ..., resize_param: _Optional[_Union[ResizeParameter, _Mapping]] = ...) -> None: ...
-
-class NormalizedBBox(_message.Message):
-    __slots__ = ("xmin", "ymin", "xmax", "ymax", "label", "difficult", "score", "size")
-    XMIN_FIELD_NUMBER: _ClassVar[int]
-    YMIN_FIELD_NUMBER: _ClassVar[int]
-    XMAX_FIELD_NUMBER: _ClassVar[int]
-    YMAX_FIELD_NUMBER: _ClassVar[int]
-    LABEL_FIELD_NUMBER: _ClassVar[int]
-    DIFFICULT_FIELD_NUMBER: _ClassVar[int]
-    SCORE_FIELD_NUMBER: _ClassVar[int]
-    SIZE_FIELD_NUMBER: _ClassVar[int]
-    xmin: float
-    ymin: float
-    xmax: float
-    ymax: float
-    label: int
-    difficult: bool
-    score: float
-    size: float
-    def __init__(self, xmin: _Optional[float] = ..., ymin: _Optional[float] = ..., xmax: _Optional[float] = ..., ymax: _Optional[float] = ..., label: _Optional[int] = ..., difficult: _Optional[bool] = ..., score: _Optional[float] = ..., size: _Optional[float] = ...) -> None: ...
-
-class Annotation(_message.Message):
-    __slots__ = ("instance_id", "bbox")
-    INSTANCE_ID_FIELD_NUMBER: _ClassVar[int]
-    BBOX_FIELD_NUMBER: _ClassVar[int]
-    instance_id: int
-    bbox: NormalizedBBox
-    def __init__(self, instance_id: _Optional[int] = ..., bbox: _Optional[_Union[NormalizedBBox, _Mapping]] = ...) -> None: ...
-
-class AnnotationGroup(_message.Message):
-    __slots__ = ("group_label", "annotation")
-    GROUP_LABEL_FIELD_NUMBER: _ClassVar[int]
-    ANNOTATION_FIELD_NUMBER: _ClassVar[int]
-    group_label: int
-    annotation: _containers.RepeatedCompositeFieldContainer[Annotation]
-    def __init__(self, group_label: _Optional[int] = ..., annotation: _Optional[_Iterable[_Union[Annotation, _Mapping]]] = ...) -> None: ...
-
-class AnnotatedDatum(_message.Message):
-    __slots__ = ("datum", "type", "annotation_group")
-    class AnnotationType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        BBOX: _ClassVar[AnnotatedDatum.AnnotationType]
-    BBOX: AnnotatedDatum.AnnotationType
-    DATUM_FIELD_NUMBER: _ClassVar[int]
-    TYPE_FIELD_NUMBER: _ClassVar[int]
-    ANNOTATION_GROUP_FIELD_NUMBER: _ClassVar[int]
-    datum: Datum
-    type: AnnotatedDatum.AnnotationType
-    annotation_group: _containers.RepeatedCompositeFieldContainer[AnnotationGroup]
-    def __init__(self, datum: _Optional[_Union[Datum, _Mapping]] = ..., type: _Optional[_Union[AnnotatedDatum.AnnotationType, str]] = ..., annotation_group: _Optional[_Iterable[_Union[AnnotationGroup, _Mapping]]] = ...) -> None: ...
-
-class LabelMapItem(_message.Message):
-    __slots__ = ("name", "label", "display_name")
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    LABEL_FIELD_NUMBER: _ClassVar[int]
-    DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
-    name: str
-    label: int
-    display_name: str
-    def __init__(self, name: _Optional[str] = ..., label: _Optional[int] = ..., display_name: _Optional[str] = ...) -> None: ...
-
-class LabelMap(_message.Message):
-    __slots__ = ("item",)
-    ITEM_FIELD_NUMBER: _ClassVar[int]
-    item: _containers.RepeatedCompositeFieldContainer[LabelMapItem]
-    def __init__(self, item: _Optional[_Iterable[_Union[LabelMapItem, _Mapping]]] = ...) -> None: ...
-
-class AnnotatedDataParameter(_message.Message):
-    __slots__ = ("batch_sampler", "label_map_file", "anno_type", "yolo_data_type", "yolo_data_jitter", "train_diffcult", "single_class", "seg_scales", "seg_resize_width", "seg_resize_height", "difficult_label_warmup")
-    BATCH_SAMPLER_FIELD_NUMBER: _ClassVar[int]
-    LABEL_MAP_FILE_FIELD_NUMBER: _ClassVar[int]
-    ANNO_TYPE_FIELD_NUMBER: _ClassVar[int]
-    YOLO_DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
-    YOLO_DATA_JITTER_FIELD_NUMBER: _ClassVar[int]
-    TRAIN_DIFFCULT_FIELD_NUMBER: _ClassVar[int]
-    SINGLE_CLASS_FIELD_NUMBER: _ClassVar[int]
-    SEG_SCALES_FIELD_NUMBER: _ClassVar[int]
-    SEG_RESIZE_WIDTH_FIELD_NUMBER: _ClassVar[int]
-    SEG_RESIZE_HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    DIFFICULT_LABEL_WARMUP_FIELD_NUMBER: _ClassVar[int]
-    batch_sampler: _containers.RepeatedCompositeFieldContainer[BatchSampler]
-    label_map_file: str
-    anno_type: AnnotatedDatum.AnnotationType
-    yolo_data_type: int
-    yolo_data_jitter: float
-    train_diffcult: bool
-    single_class: bool
-    seg_scales: int
-    seg_resize_width: int
-    seg_resize_height: int
-    difficult_label_warmup: int
-    def __init__(self, batch_sampler: _Optional[_Iterable[_Union[BatchSampler, _Mapping]]] = ..., label_map_file: _Optional[str] = ..., anno_type: _Optional[_Union[AnnotatedDatum.AnnotationType, str]] = ..., yolo_data_type: _Optional[int] = ..., yolo_data_jitter: _Optional[float] = ..., train_diffcult: _Optional[bool] = ..., single_class: _Optional[bool] = ..., seg_scales: _Optional[int] = ..., seg_resize_width: _Optional[int] = ..., seg_resize_height: _Optional[int] = ..., difficult_label_warmup: _Optional[int] = ...) -> None: ...
-
-class BatchSampler(_message.Message):
-    __slots__ = ("use_original_image", "sampler", "sample_constraint", "max_sample", "max_trials")
-    USE_ORIGINAL_IMAGE_FIELD_NUMBER: _ClassVar[int]
-    SAMPLER_FIELD_NUMBER: _ClassVar[int]
-    SAMPLE_CONSTRAINT_FIELD_NUMBER: _ClassVar[int]
-    MAX_SAMPLE_FIELD_NUMBER: _ClassVar[int]
-    MAX_TRIALS_FIELD_NUMBER: _ClassVar[int]
-    use_original_image: bool
-    sampler: Sampler
-    sample_constraint: SampleConstraint
-    max_sample: int
-    max_trials: int
-    def __init__(self, use_original_image: _Optional[bool] = ..., sampler: _Optional[_Union[Sampler, _Mapping]] = ..., sample_constraint: _Optional[_Union[SampleConstraint, _Mapping]] = ..., max_sample: _Optional[int] = ..., max_trials: _Optional[int] = ...) -> None: ...
-
-class Sampler(_message.Message):
-    __slots__ = ("min_scale", "max_scale", "min_aspect_ratio", "max_aspect_ratio")
-    MIN_SCALE_FIELD_NUMBER: _ClassVar[int]
-    MAX_SCALE_FIELD_NUMBER: _ClassVar[int]
-    MIN_ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
-    MAX_ASPECT_RATIO_FIELD_NUMBER: _ClassVar[int]
-    min_scale: float
-    max_scale: float
-    min_aspect_ratio: float
-    max_aspect_ratio: float
-    def __init__(self, min_scale: _Optional[float] = ..., max_scale: _Optional[float] = ..., min_aspect_ratio: _Optional[float] = ..., max_aspect_ratio: _Optional[float] = ...) -> None: ...
-
-class SampleConstraint(_message.Message):
-    __slots__ = ("min_jaccard_overlap", "max_jaccard_overlap", "min_sample_coverage", "max_sample_coverage", "min_object_coverage", "max_object_coverage")
-    MIN_JACCARD_OVERLAP_FIELD_NUMBER: _ClassVar[int]
-    MAX_JACCARD_OVERLAP_FIELD_NUMBER: _ClassVar[int]
-    MIN_SAMPLE_COVERAGE_FIELD_NUMBER: _ClassVar[int]
-    MAX_SAMPLE_COVERAGE_FIELD_NUMBER: _ClassVar[int]
-    MIN_OBJECT_COVERAGE_FIELD_NUMBER: _ClassVar[int]
-    MAX_OBJECT_COVERAGE_FIELD_NUMBER: _ClassVar[int]
-    min_jaccard_overlap: float
-    max_jaccard_overlap: float
-    min_sample_coverage: float
-    max_sample_coverage: float
-    min_object_coverage: float
-    max_object_coverage: float
-    def __init__(self, min_jaccard_overlap: _Optional[float] = ..., max_jaccard_overlap: _Optional[float] = ..., min_sample_coverage: _Optional[float] = ..., max_sample_coverage: _Optional[float] = ..., min_object_coverage: _Optional[float] = ..., max_object_coverage: _Optional[float] = ...) -> None: ...
-
-class SaltPepperParameter(_message.Message):
-    __slots__ = ("fraction", "value")
-    FRACTION_FIELD_NUMBER: _ClassVar[int]
-    VALUE_FIELD_NUMBER: _ClassVar[int]
-    fraction: float
-    value: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, fraction: _Optional[float] = ..., value: _Optional[_Iterable[float]] = ...) -> None: ...
-
-class NoiseParameter(_message.Message):
-    __slots__ = ("prob", "hist_eq", "inverse", "decolorize", "gauss_blur", "jpeg", "posterize", "erode", "saltpepper", "saltpepper_param", "clahe", "convert_to_hsv", "convert_to_lab")
-    PROB_FIELD_NUMBER: _ClassVar[int]
-    HIST_EQ_FIELD_NUMBER: _ClassVar[int]
-    INVERSE_FIELD_NUMBER: _ClassVar[int]
-    DECOLORIZE_FIELD_NUMBER: _ClassVar[int]
-    GAUSS_BLUR_FIELD_NUMBER: _ClassVar[int]
-    JPEG_FIELD_NUMBER: _ClassVar[int]
-    POSTERIZE_FIELD_NUMBER: _ClassVar[int]
-    ERODE_FIELD_NUMBER: _ClassVar[int]
-    SALTPEPPER_FIELD_NUMBER: _ClassVar[int]
-    SALTPEPPER_PARAM_FIELD_NUMBER: _ClassVar[int]
-    CLAHE_FIELD_NUMBER: _ClassVar[int]
-    CONVERT_TO_HSV_FIELD_NUMBER: _ClassVar[int]
-    CONVERT_TO_LAB_FIELD_NUMBER: _ClassVar[int]
-    prob: float
-    hist_eq: bool
-    inverse: bool
-    decolorize: bool
-    gauss_blur: bool
-    jpeg: float
-    posterize: bool
-    erode: bool
-    saltpepper: bool
-    saltpepper_param: SaltPepperParameter
-    clahe: bool
-    convert_to_hsv: bool
-    convert_to_lab: bool
-    def __init__(self, prob: _Optional[float] = ..., hist_eq: _Optional[bool] = ..., inverse: _Optional[bool] = ..., decolorize: _Optional[bool] = ..., gauss_blur: _Optional[bool] = ..., jpeg: _Optional[float] = ..., posterize: _Optional[bool] = ..., erode: _Optional[bool] = ..., saltpepper: _Optional[bool] = ..., saltpepper_param: _Optional[_Union[SaltPepperParameter, _Mapping]] = ..., clahe: _Optional[bool] = ..., convert_to_hsv: _Optional[bool] = ..., convert_to_lab: _Optional[bool] = ...) -> None: ...
-
-class ExpansionParameter(_message.Message):
-    __slots__ = ("prob", "max_expand_ratio")
-    PROB_FIELD_NUMBER: _ClassVar[int]
-    MAX_EXPAND_RATIO_FIELD_NUMBER: _ClassVar[int]
-    prob: float
-    max_expand_ratio: float
-    def __init__(self, prob: _Optional[float] = ..., max_expand_ratio: _Optional[float] = ...) -> None: ...
-
-class EmitConstraint(_message.Message):
-    __slots__ = ("emit_type", "emit_overlap")
-    class EmitType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        CENTER: _ClassVar[EmitConstraint.EmitType]
-        MIN_OVERLAP: _ClassVar[EmitConstraint.EmitType]
-    CENTER: EmitConstraint.EmitType
-    MIN_OVERLAP: EmitConstraint.EmitType
-    EMIT_TYPE_FIELD_NUMBER: _ClassVar[int]
-    EMIT_OVERLAP_FIELD_NUMBER: _ClassVar[int]
-    emit_type: EmitConstraint.EmitType
-    emit_overlap: float
-    def __init__(self, emit_type: _Optional[_Union[EmitConstraint.EmitType, str]] = ..., emit_overlap: _Optional[float] = ...) -> None: ...
 
 class SpatialTransformerParameter(_message.Message):
     __slots__ = ("transform_type", "sampler_type", "output_H", "output_W", "to_compute_dU", "theta_1_1", "theta_1_2", "theta_1_3", "theta_2_1", "theta_2_2", "theta_2_3")

@@ -54,7 +54,7 @@ FORKS = {
     "openvino": "the OpenVINO toolbox (openvinotoolkit/training_toolbox_caffe)",
     "opencl": "the OpenCL branch of BVLC Caffe",
     "opencv": "OpenCV's importer",
-    "arc": "Synopsys Caffe (the repository synopsys-caffe)",  # codespell:ignore
+    "arc": "Synopsys Caffe (the repository synopsys-caffe)",
     "color": "the Caffe of richzhang/colorization",
     "cpm": "the pose estimation fork (CMU-Perceptual-Computing-Lab/caffe_train)",
     "deepbit": "DeepBit (kevinlin311tw/cvpr16-deepbit)",

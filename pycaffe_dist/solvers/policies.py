@@ -47,7 +47,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 _OF_FORKS = """min_lr plateau_winsize rampup_interval rampup_lr stageiter stagelr warmup_iter
     warmup_start_lr"""
-HEEDED = frozenset(f"SolverParameter.{name}" for name in _OF_FORKS.split())
+FORK_FIELDS = frozenset(f"SolverParameter.{name}" for name in _OF_FORKS.split())
 
 # With NumPy's numbers, which become inf or nan where Python's would raise: as C++'s do.
 _RATES: dict[str, Callable[[SolverParameter, int, int], float]] = {

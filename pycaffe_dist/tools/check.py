@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.layer import UNBUILT, unknown_types
+from pycaffe_dist.layer import UNBUILT, readings, unknown_types
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -18,7 +18,6 @@ from pycaffe_dist.proto.caffe_pb2 import (
     Phase,
     SolverParameter,
 )
-from pycaffe_dist.proto.dialects.unheeded import unheeded
 from pycaffe_dist.proto.nets import (
     NetFile,
     SolverNet,
@@ -31,11 +30,12 @@ from pycaffe_dist.proto.nets import (
 )
 from pycaffe_dist.proto.sniff import describe
 from pycaffe_dist.proto.state import filter_net, merge_state
+from pycaffe_dist.proto.strange import ignored
 from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN
-from pycaffe_dist.solver import HEEDED
+from pycaffe_dist.solver import passed_over
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.solver_file import folder_problems, missing_net, settings_problems
 
@@ -171,6 +171,10 @@ def _check_in_state(file: NetFile, state: NetState, python: bool) -> Report:
             )
     if net.layer:
         _describe(file, state, python, report)
+        report.facts += [f"  {phase}: {line}" for line in readings(net.layer)]
+        if passed_over := ignored(net):
+            names = ", ".join(name.partition(".")[2] for name in passed_over)
+            report.warnings.append(f"{file.path}: forks' fields that change no result: {names}")
     else:
         report.errors.append(f"{file.path}: no layer is left in phase {phase}")
     return report
@@ -192,7 +196,6 @@ def _describe(file: NetFile, state: NetState, python: bool, report: Report) -> N
         report.errors += [*net.problems, *net.data_problems]
         return
     report.warnings += net.data_problems
-    report.warnings += net.unheeded()
     if net.broken:
         return
     phase = Phase.Name(state.phase)
@@ -218,7 +221,7 @@ def _check_solver(file: Prototxt[SolverParameter], python: bool) -> Report:
     )
     report.errors += [f"{file.path}: {text}" for text in settings_problems(solver)]
     report.warnings += folder_problems(file.path, solver)
-    report.warnings += [f"{file.path}: {text}" for text in unheeded(solver, HEEDED)]
+    report.warnings += [f"{file.path}: {text}" for text in passed_over(solver)]
     try:
         nets = [train_net(solver), *test_nets(solver)]
     except NetError as e:

@@ -88,3 +88,10 @@ def test_it_is_no_loss():
 def test_refused(settings, labels, message):
     with pytest.raises(NetError, match=message):
         run(settings, np.zeros((3, 4)), labels)
+
+
+def test_the_smallest_may_be_the_best():
+    layer = 'type: "Accuracy" accuracy_param { min_is_better: true }'
+    distances, labels = np.array([[1.0, 2.0, 3.0], [4.0, 3.0, 5.0]]), np.array([0.0, 2.0])
+    run = LayerRun(LayerCase(layer, [distances, labels], bottoms=[]))
+    assert run.forward()[0] == 0.5

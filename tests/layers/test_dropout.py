@@ -61,3 +61,26 @@ def test_passes_everything_in_test_phase():
 def test_refuses_other_ratios(ratio):
     with pytest.raises(NetError, match=f"at least 0 and below 1, not {ratio:g}"):
         LayerRun(LayerCase(layer(ratio), [(2,)]))
+
+
+# -- forks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["sample_weights_test", "test_enabled"])
+def test_drawing_in_test_too(word):
+    layer = f'type: "Dropout" dropout_param {{ dropout_ratio: 0.5 {word}: true }}'
+    run = LayerRun(LayerCase(layer, [np.ones((40, 50))], phase="TEST"))
+    y = run.forward()[0]
+    assert set(np.unique(y)) == {0, 2}
+    run.backward([np.ones_like(y)], [True])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, y)
+
+
+@pytest.mark.parametrize(("phase", "values"), [("TRAIN", {0, 1}), ("TEST", {0.75})])
+def test_scaling_in_test_only(phase, values):
+    layer = 'type: "Dropout" dropout_param { dropout_ratio: 0.25 scale_train: false }'
+    run = LayerRun(LayerCase(layer, [np.ones((40, 50))], phase=phase))
+    y = run.forward()[0]
+    assert set(np.unique(y)) == values
+    run.backward([np.ones_like(y)], [True])
+    np.testing.assert_array_equal(run.bottom[0].blob.diff, y)

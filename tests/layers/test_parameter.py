@@ -25,3 +25,9 @@ def test_values_of_the_prototxt():
     given = "blobs { shape { dim: 2 dim: 3 } data: [1, 2, 3, 4, 5, 6] }"
     run = LayerRun(LayerCase(LAYER + given, []))
     np.testing.assert_array_equal(run.forward()[0], [[1, 2, 3], [4, 5, 6]])
+
+
+def test_a_filler_of_its_own():
+    layer = 'type: "Parameter" parameter_param { shape { dim: 3 } blob_filler { value: 2 } }'
+    run = LayerRun(LayerCase(layer, []))
+    np.testing.assert_array_equal(run.layer.blobs[0].data, [2, 2, 2])

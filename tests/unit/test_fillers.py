@@ -210,3 +210,9 @@ def test_errors(text, shape, problem):
 def test_a_sparseness_that_cannot_be(sparse, outputs):
     with pytest.raises(NetError, match="sparse"):
         filled(f"type: 'gaussian' sparse: {sparse}", (outputs, 5))
+
+
+def test_gaussian_unitball():
+    array = np.zeros((4, 3, 2))
+    fill(FillerParameter(type="gaussian_unitball", std=0.1), array)
+    np.testing.assert_allclose((array**2).sum((1, 2)), np.ones(4))

@@ -99,7 +99,7 @@ class FaceNormalize(Layer):
         if self.l2:
             self.norm = xp.sqrt((x * x).sum(1, keepdims=True) + eps)
         else:
-            self.norm = xp.abs(x).sum(1, keepdims=True) + eps
+            self.norm = abs(x).sum(1, keepdims=True) + eps
         xp.divide(x, self.norm, out=top[0].data)
         for view in top[1:]:
             view.data[...] = self.norm

@@ -31,12 +31,12 @@ class Axes(Layer):
 
     def forward(self, bottom: Views, top: Views) -> None:
         if self.moves:
-            top[0].data[...] = bottom[0].data.transpose(self.order)
+            top[0].data[...] = bottom[0].data.transpose(*self.order)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if self.moves and propagate_down[0]:
             back = [int(i) for i in np.argsort(self.order)]
-            bottom[0].diff[...] = top[0].diff.transpose(back)
+            bottom[0].diff[...] = top[0].diff.transpose(*back)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 0

@@ -11,7 +11,7 @@ from pycaffe_dist.layers.euclidean_loss import EuclideanLoss
 
 def smooth_l1(xp: Any, d: Any) -> Any:
     """d²/2 where |d| < 1, |d| − 1/2 elsewhere; the derivative is d cut to [−1, 1]."""
-    size = xp.abs(d)
+    size = abs(d)
     return xp.where(size < 1, d * d / 2, size - 0.5)
 
 
@@ -25,7 +25,7 @@ class SmoothL1Loss(EuclideanLoss):
         top[0].data[...] = smooth_l1(self.xp, d).sum() / self.num
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        d = self.xp.clip(self.difference.data, -1, 1)
+        d = self.xp.minimum(self.xp.maximum(self.difference.data, -1), 1)
         scale = self.scaled_weight(top, self.num)
         for view, wanted, factor in zip(bottom, propagate_down, (scale, -scale), strict=True):
             if wanted:

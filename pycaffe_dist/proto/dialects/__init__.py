@@ -97,8 +97,8 @@ def _until(tokens: Iterator[str], end: str) -> list[str]:
 
 @cache
 def dialects() -> dict[str, Message]:
-    """What each fork adds, by the name of its file."""
-    files = sorted(Path(__file__).parent.glob("*.proto"))
+    """What each fork adds, by the name of its file; SSD first, whose records are binary files."""
+    files = sorted(Path(__file__).parent.glob("*.proto"), key=lambda f: (f.stem != "ssd", f.stem))
     return {file.stem: parse(file.read_text("utf-8")) for file in files}
 
 
