@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycaffe_dist.data.pillow import pillow
+from pycaffe_dist.data.pillow import open_image
 from pycaffe_dist.optional import require
 from pycaffe_dist.proto import caffe_pb2  # scripts write caffe.io.caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
@@ -220,14 +220,16 @@ def load_image(filename: str | os.PathLike[str], color: bool = True) -> Array:
 
     An alpha channel is dropped.
     """
-    with pillow().open(filename) as file:
+    with open_image(filename) as file:
         if file.mode in _WHITE:
-            pixels = np.asarray(file, dtype=np.float32) / np.float32(_WHITE[file.mode])
+            pixels = np.array(file, dtype=np.float32)
+            pixels /= np.float32(_WHITE[file.mode])
         else:
             mode = "L" if file.mode in ("1", "L", "LA", "La") else "RGB"
             # Transparent colours of a palette are colours all the same.
             whole = file.convert("RGBA") if file.mode == "P" else file
-            pixels = np.asarray(whole.convert(mode), dtype=np.float32) / np.float32(255)
+            pixels = np.array(whole.convert(mode), dtype=np.float32)
+            pixels /= np.float32(255)
     if pixels.ndim == 2:
         pixels = pixels[:, :, np.newaxis]
         return pixels.repeat(3, axis=2) if color else pixels

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycaffe_dist.data.pillow import pillow
+from pycaffe_dist.data.pillow import open_image, pillow
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 
@@ -48,7 +48,7 @@ def decode(encoded: bytes, color: Color) -> Pixels:
     """
     Image = pillow()
     try:
-        image = Image.open(io.BytesIO(encoded))
+        image = open_image(io.BytesIO(encoded))
         if color is Color.GRAY:
             image.draft("L", image.size)  # a JPEG's own brightness, not one computed from colours
         image.load()

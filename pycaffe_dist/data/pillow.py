@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
 from functools import cache
 from typing import Any
 
 from pycaffe_dist.optional import require
+
+MOST_PIXELS = 1 << 25  # of any image; more only
+MOST_PIXELS_A_BYTE = 32  # where its file is as large as a photograph's
 
 
 @cache
@@ -16,3 +21,23 @@ def pillow(name: str = "Image") -> Any:
         MissingPartError: it is not installed.
     """
     return require(f"PIL.{name}", "pillow", "Reading and writing images")
+
+
+def open_image(file: Any) -> Any:
+    """Open a file, by its name or as BytesIO, with Pillow; its pixels are not decoded yet.
+
+    Twenty kilobytes can hold a blank image of gigabytes.
+
+    Raises:
+        ValueError: it has more pixels than a file of its size may have.
+    """
+    image = pillow().open(file)
+    size = file.getbuffer().nbytes if isinstance(file, io.BytesIO) else os.path.getsize(file)
+    most = max(MOST_PIXELS, MOST_PIXELS_A_BYTE * size)
+    if image.width * image.height > most:
+        image.close()
+        raise ValueError(
+            f"it has {image.width} × {image.height} pixels, more than the {most:,} that are taken "
+            f"from a file of {size:,} bytes; make it smaller"
+        )
+    return image

@@ -15,7 +15,7 @@ from typing import IO, TypeVar
 import numpy as np
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write
+from pycaffe_dist.files import atomic_write, check_is_file, reading
 from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.bvlc import without_dialects
@@ -26,6 +26,7 @@ from pycaffe_dist.proto.wire import LEN, VARINT, WireError
 
 T = TypeVar("T")
 Path_ = str | os.PathLike[str]
+MOST_PARTS = 1 << 17  # layers and blobs of one file
 
 
 @dataclass
@@ -114,20 +115,18 @@ def _parsed(
 
 def _load(path: Path_) -> Array:
     """The whole file in one array, read once and nowhere else."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > wire.MOST_BYTES:
-                raise FileError(
-                    f"{path}: {size:,} bytes; Caffe's binary format ends at 2 GiB. "
-                    "Larger weights are kept as .caffemodel.h5."
-                )
-            data = np.empty(size, np.uint8)
-            view, done = memoryview(data), 0
-            while done < size and (count := file.readinto(view[done:])):
-                done += count
-    except (OSError, ValueError) as e:
-        raise FileError(f"{path}: cannot be read: {getattr(e, 'strerror', None) or e}") from e
+    check_is_file(path)
+    with reading(path), open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > wire.MOST_BYTES:
+            raise FileError(
+                f"{path}: {size:,} bytes; Caffe's binary format ends at 2 GiB. "
+                "Larger weights are kept as .caffemodel.h5."
+            )
+        data = np.empty(size, np.uint8)
+        view, done = memoryview(data), 0
+        while done < size and (count := file.readinto(view[done:])):
+            done += count
     data.flags.writeable = False
     return data[:done]
 
@@ -143,6 +142,7 @@ _V2, _V1, _V0 = (1, 2, 7), (4, 5, 6), (1, 2, 50)
 def _read_net(buffer: memoryview, begin: int, end: int) -> Weights:
     weights = Weights("", [])
     formats = set()
+    blobs = 0
     try:
         for f in wire.fields(buffer, begin, end):
             if f.number == 1 and f.wire == LEN:
@@ -150,6 +150,8 @@ def _read_net(buffer: memoryview, begin: int, end: int) -> Weights:
             elif f.number in (2, 100) and f.wire == LEN:
                 formats.add(f.number)
                 weights.layers.append(_read_layer(buffer, f, _V2 if f.number == 100 else _V1))
+                blobs += len(weights.layers[-1].blobs)
+                _within_budget(f.begin, blobs + len(weights.layers), "layers and blobs")
     except WireError as e:
         raise WireError(e.at, f"after {len(weights.layers)} whole layers {e}") from e
     if len(formats) == 2:
@@ -157,6 +159,12 @@ def _read_net(buffer: memoryview, begin: int, end: int) -> Weights:
             begin, "mixes `layer` and `layers`: it is two files in one, which Caffe refuses too"
         )
     return weights
+
+
+def _within_budget(at: int, found: int, what: str) -> None:
+    """An empty blob takes two bytes of a file, and two hundred times as many of memory."""
+    if found > MOST_PARTS:
+        raise WireError(at, f"holds more than {MOST_PARTS:,} {what}, which no net has")
 
 
 def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int]) -> LayerWeights:
@@ -172,6 +180,7 @@ def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int
         elif f.number == blobs_number and f.wire == LEN:
             try:
                 layer.blobs.append(read_blob(buffer, f.begin, f.end))
+                _within_budget(f.begin, len(layer.blobs), "blobs")
             except WireError as e:
                 raise WireError(e.at, f'layer "{layer.name}", blob {len(layer.blobs)} {e}') from e
         elif numbers is _V1 and f.number == 1 and f.wire == LEN:
@@ -191,6 +200,7 @@ def _read_state(buffer: memoryview, begin: int, end: int) -> State:
         elif f.number == 3 and f.wire == LEN:
             try:
                 state.history.append(read_blob(buffer, f.begin, f.end))
+                _within_budget(f.begin, len(state.history), "blobs")
             except WireError as e:
                 raise WireError(e.at, f"history blob {len(state.history)} {e}") from e
         elif f.number == 4 and f.wire == VARINT:

@@ -15,7 +15,6 @@ import json
 import os
 import re
 import shutil
-import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,13 +28,14 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
-from pycaffe_dist.files import atomic_write, open_regular
+from pycaffe_dist.files import atomic_write, open_regular, reading
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.weights import State, read_state, read_weights, write_state
 from pycaffe_dist.rng import generator
+from pycaffe_dist.solvers.sidecar import PROBLEM, read_sidecar
 
 if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
@@ -174,7 +174,8 @@ def restore(solver: Solver, path: str) -> None:
     stored = _read(solver, path, sidecar) if solver.ranks.rank == 0 else None
     stored = solver.ranks.restored(stored)
     if stored:
-        _set_state(solver, sidecar, *stored)
+        with reading(sidecar, PROBLEM):
+            _set_state(solver, sidecar, *stored)
     solver.tell(Restored(solver.iter, path))
 
 
@@ -197,7 +198,7 @@ def _read(solver: Solver, path: str, sidecar: Path) -> tuple[dict[str, Any], dic
     for blob, stored in zip(solver.history, state.history, strict=True):
         blob.data.reshape(-1)[:] = stored.data.reshape(-1)
     solver.iter, solver.current_step = state.iter, state.current_step
-    return _load_sidecar(sidecar) if sidecar.exists() else None
+    return read_sidecar(sidecar) if sidecar.exists() else None
 
 
 def _weights_beside(state_path: str, learned_net: str) -> str:
@@ -251,17 +252,8 @@ def _layer_states(
 def read_notes(state_path: str) -> dict[str, Any]:
     """The solver's notes in a snapshot; none, if it is Caffe's own."""
     sidecar = Path(_stem(state_path) + SIDECAR)
-    notes: dict[str, Any] = _load_sidecar(sidecar)[1].get("notes", {}) if sidecar.exists() else {}
+    notes: dict[str, Any] = read_sidecar(sidecar)[1].get("notes", {}) if sidecar.exists() else {}
     return notes
-
-
-def _load_sidecar(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = dict(stored)
-        return arrays, json.loads(arrays.pop("facts").tobytes())
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as e:
-        raise FileError(f"{path}: is damaged ({e}); remove it to go on without it") from e
 
 
 # -- which there are -------------------------------------------------------------------------------
@@ -312,7 +304,7 @@ def verify(snapshot: Snapshot) -> None:
         read_state(snapshot.state)
         read_weights(snapshot.weights)
         return
-    _, facts = _load_sidecar(sidecar)
+    _, facts = read_sidecar(sidecar)
     for path in (snapshot.weights, snapshot.state):
         size, crc = facts["files"].get(Path(path).name, (None, None))
         if (os.path.getsize(path), _checksum(path)) != (size, crc):

@@ -12,11 +12,11 @@ from pycaffe_dist.classifier import Classifier
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
+from pycaffe_dist.npy import read_npy
 from pycaffe_dist.tools.preprocess import (
     Preprocess,
     as_net_error,
     pictures_in,
-    read_array,
     read_picture,
 )
 
@@ -34,7 +34,7 @@ class Named:
 def read_inputs(path: str, channels: int, ext: str = "") -> tuple[int, Iterator[Named]]:
     """How many images there are, and one after the other: an image, a folder or a .npy."""
     if path.endswith(".npy"):
-        arrays = read_array(path)
+        arrays = read_npy(path)
         arrays = arrays[np.newaxis] if arrays.ndim == 3 else arrays
         if arrays.ndim != 4 or arrays.shape[3] != channels:
             raise NetError(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_writer import Record, image_record
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import read_bytes
 
 TRAIN_BATCHES = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 TEST_BATCHES = ("test_batch.bin",)
@@ -86,10 +87,7 @@ def _contents(source: Path, batches: Sequence[str]) -> Iterator[tuple[bytes, str
     folder = inner if inner.is_dir() else source
     for name in batches:
         path = folder / name
-        try:
-            yield path.read_bytes(), str(path)
-        except OSError as e:
-            raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+        yield read_bytes(path), str(path)
 
 
 def _archive_contents(source: Path, batches: Sequence[str]) -> Iterator[tuple[bytes, str]]:
@@ -99,7 +97,7 @@ def _archive_contents(source: Path, batches: Sequence[str]) -> Iterator[tuple[by
                 member = archive.extractfile(f"{BATCH_FOLDER}/{name}")
                 if member is None:
                     raise FileError(f"{source}: {BATCH_FOLDER}/{name} is not a file.")
-                yield member.read(), f"{source}:{name}"
+                yield member.read(BATCH_SIZE + 1), f"{source}:{name}"
     except KeyError as e:
         raise FileError(f"{source}: holds no batch of CIFAR-10: {e.args[0]}") from e
     except (OSError, EOFError, tarfile.TarError, zlib.error) as e:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_writer import Record, image_record
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import read_bytes, reading
 
 IMAGES_MAGIC = 2051
 LABELS_MAGIC = 2049
 LARGEST_LABEL = 127  # Caffe reads labels as signed bytes
 GZIP_MAGIC = b"\x1f\x8b"
+MOST_BYTES = 128 << 20  # unpacked, or
+MOST_GROWTH = 200  # times what is gzipped
 
 
 def convert_mnist_data(images_path: Path, labels_path: Path, database: str, backend: str) -> int:
@@ -74,13 +77,18 @@ def read_labels(path: Path) -> NDArray[np.uint8]:
 
 def read_content(path: Path) -> bytes:
     """The bytes of a file, decompressed if it is gzipped."""
-    try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if content.startswith(GZIP_MAGIC) else content
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
-    except (EOFError, zlib.error) as e:
-        raise FileError(f"{path}: is gzipped, but damaged or cut short: {e}") from e
+    content = read_bytes(path)
+    if not content.startswith(GZIP_MAGIC):
+        return content
+    most = max(MOST_BYTES, MOST_GROWTH * len(content))
+    with reading(path, "is gzipped, but damaged or cut short"), gzip.open(io.BytesIO(content)) as f:
+        unpacked = f.read(most + 1)
+    if len(unpacked) > most:
+        raise FileError(
+            f"{path}: holds more than {most:,} bytes, too many for a gzipped file of "
+            f"{len(content):,}; unpack it first"
+        )
+    return unpacked
 
 
 def _read_idx(path: Path, magic: int, kind: str, dimensions: int) -> NDArray[np.uint8]:

@@ -11,7 +11,9 @@ import numpy as np
 
 from pycaffe_dist import io
 from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.files import check_is_file, reading
 from pycaffe_dist.memory import Array
+from pycaffe_dist.npy import read_npy
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import read_binaryproto
 
@@ -69,24 +71,16 @@ def read_mean(path: str) -> Array:
     """A mean from .npy or .binaryproto: (channels, height, width), or (channels,)."""
     if not path.endswith(".npy"):
         mean = read_binaryproto(path).data
-        return mean.reshape(mean.shape[-3:])
-    return read_array(path)
-
-
-def read_array(path: str) -> Array:
-    try:
-        array: Array = np.load(path)
-    except (OSError, ValueError) as e:
-        raise FileError(f"{path}: cannot be read as .npy: {e}") from e
-    return array
+        with reading(path, "is not the mean of one image"):
+            return mean.reshape(mean.shape[-3:])
+    return read_npy(path)
 
 
 def read_picture(path: str, color: bool = True) -> Array:
     """As :func:`pycaffe_dist.io.load_image`, with an error that names the file."""
-    try:
+    check_is_file(path)
+    with reading(path, "cannot be read as an image"):
         return io.load_image(path, color)
-    except (OSError, ValueError) as e:
-        raise FileError(f"{path}: cannot be read as an image: {e}") from e
 
 
 def pictures_in(folder: str, ext: str = "") -> list[str]:

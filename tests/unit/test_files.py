@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write, mapped, open_regular, read_bytes
+from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.files import atomic_write, mapped, open_regular, read_bytes, reading
 
 # -- reading ---------------------------------------------------------------------------------------
 
@@ -278,3 +278,38 @@ def test_files_in_memory_are_told_by_their_whole_names(tmp_path):
     assert str(kept) in mapped()
     for one in maps:
         one.close()
+
+
+# -- what is no file -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "pipe", "socket"])
+def test_what_might_never_end_is_refused(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as end:
+        end.bind("socket")
+    with pytest.raises(FileError, match=rf"^{path}: cannot be read: it is a \w+, and a file is"):
+        read_bytes(path)
+
+
+def test_the_pipe_of_a_shell_is_read():
+    there, here = os.pipe()
+    with os.fdopen(there), os.fdopen(here, "wb") as writer:
+        writer.write(b"net")
+        writer.close()
+        assert read_bytes(f"/dev/fd/{there}") == b"net"
+
+
+@pytest.mark.parametrize("error", [OSError(5, "x"), KeyError("x"), RecursionError(), MemoryError()])
+def test_whatever_a_library_raises_becomes_our_error(error):
+    with pytest.raises(FileError, match=r"^f: is no image: ") as e, reading("f", "is no image"):
+        raise error
+    assert e.value.__cause__ is error
+
+
+def test_our_own_errors_and_an_interrupt_pass():
+    for error in (NetError("mine"), KeyboardInterrupt()):
+        with pytest.raises(type(error)) as e, reading("f"):
+            raise error
+        assert e.value is error

@@ -9,6 +9,7 @@ from pathlib import Path
 from crc32c import crc32c
 
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import check_is_file, reading
 
 Bytes = bytes | mmap.mmap  # both give numbers by index and bytes by slice
 
@@ -34,13 +35,11 @@ def contents(path: Path) -> Bytes:
     Raises:
         FileError: it is missing, or not readable.
     """
-    try:
-        with path.open("rb") as file:
-            if not os.fstat(file.fileno()).st_size:
-                return b""  # cannot be mapped
-            return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    except OSError as e:
-        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    check_is_file(path)
+    with reading(path), path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return b""  # cannot be mapped
+        return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
 
 
 def checksum(data: bytes | memoryview) -> int:

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pycaffe_dist.data import pillow
 from pycaffe_dist.data.image import Color, decode, read_image, resize
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.io import load_image
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
 RGB = Image.fromarray(PIXELS)
@@ -176,3 +178,23 @@ def test_resize_rounds_as_opencv():
     image = (np.arange(12).reshape(3, 4, 1) * 21).astype(np.uint8)
     by_opencv = [[3, 31, 59], [37, 65, 93], [87, 116, 144], [138, 166, 194], [171, 199, 227]]
     np.testing.assert_array_equal(resize(image, 5, 3)[:, :, 0], by_opencv)
+
+
+def test_few_bytes_that_would_become_gigabytes(tmp_path):
+    """A blank PNG of 7000 × 7000 pixels has 6 kB."""
+    Image.new("1", (7000, 7000)).save(tmp_path / "blank.png")
+    for read in (read_image, load_image):
+        with pytest.raises((FileError, ValueError), match="7000 × 7000 pixels, more than"):
+            read(str(tmp_path / "blank.png"))
+
+
+def test_a_large_photograph_is_read(tmp_path, monkeypatch):
+    """What counts is how many pixels a byte of the file makes."""
+    monkeypatch.setattr(pillow, "MOST_PIXELS", 100)
+    noise = np.random.default_rng(1).integers(0, 255, (64, 64, 3), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "photo.jpg")
+    assert read_image(str(tmp_path / "photo.jpg")).shape == (64, 64, 3)
+    Image.new("L", (64, 64)).save(tmp_path / "blank.png")
+    monkeypatch.setattr(pillow, "MOST_PIXELS_A_BYTE", 1)
+    with pytest.raises(FileError, match="64 × 64 pixels"):
+        read_image(str(tmp_path / "blank.png"))

@@ -584,3 +584,34 @@ def test_nothing_is_written_beyond_two_gib(tmp_path, monkeypatch):
         "Write HDF5 instead (snapshot_format: HDF5)."
     )
     assert [p.name for p in tmp_path.iterdir()] == ["b"]
+
+
+# -- budgets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("read", "part", "what"),
+    [
+        (read_weights, b"\xa2\x06\x00", "layers and blobs"),
+        (read_weights, b"\xa2\x06\x02\x3a\x00", "layers and blobs"),
+        (read_state, b"\x1a\x00", "blobs"),
+    ],
+)
+def test_millions_of_empty_parts(file, monkeypatch, read, part, what):
+    monkeypatch.setattr(weights, "MOST_PARTS", 100)
+    read(file(part * 50))
+    with pytest.raises(FileError, match=f"holds more than 100 {what}, which no net has"):
+        read(file(part * 101))
+
+
+def test_a_layer_of_millions_of_empty_blobs(file, monkeypatch):
+    monkeypatch.setattr(weights, "MOST_PARTS", 100)
+    blobs = b"\x3a\x00" * 101
+    with pytest.raises(FileError, match="holds more than 100 blobs"):
+        read_weights(file(wire.head(100, len(blobs)) + blobs))
+
+
+@pytest.mark.parametrize("read", [read_weights, read_state, read_binaryproto])
+def test_a_device_is_no_weights_file(read):
+    with pytest.raises(FileError, match="/dev/zero: cannot be read: it is a device"):
+        read("/dev/zero")

@@ -463,9 +463,8 @@ def test_a_python_data_layer_is_not_run_either(module, tmp_path):
 
 # -- large nets ------------------------------------------------------------------------------------
 
-DUMMY = (
-    'layer { name: "x" type: "DummyData" top: "x" dummy_data_param { shape { dim: 4 dim: 3 } } }'
-)
+DUMMY = """layer { name: "x" type: "DummyData" top: "x"
+dummy_data_param { shape { dim: 4 dim: 3 } } }"""
 MANY = {
     "in place": 'layer { name: "r%d" type: "ReLU" bottom: "x" top: "x" }',
     "side by side": 'layer { name: "r%d" type: "ReLU" bottom: "x" top: "y%d" }',
