@@ -9,8 +9,10 @@ from weakref import WeakValueDictionary
 
 import lmdb
 
-from pycaffe_dist.data.source import Buffer, Source
+from pycaffe_dist.data.lmdb_pages import check_pages
+from pycaffe_dist.data.source import Buffer, Source, key_text
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import reading
 
 CLOSING_SECONDS = 5.0
 # A process may open a database once only; a net's phases often read the same one.
@@ -25,23 +27,27 @@ class LMDBSource(Source):
         self._begin()
 
     def _begin(self) -> None:
-        self._transaction = self._environment.begin(buffers=True)
-        self._cursor = self._transaction.cursor()
+        with reading(self.path, "is a damaged LMDB"):
+            self._transaction = self._environment.begin(buffers=True)
+            self._cursor = self._transaction.cursor()
 
     def _first(self) -> bool:
-        return bool(self._cursor.first())
+        with reading(self.path, "is damaged at its first record"):
+            return bool(self._cursor.first())
 
     def _last(self) -> None:
-        self._cursor.last()
+        with reading(self.path, "is damaged at its last record"):
+            self._cursor.last()
 
     def _next(self) -> bool:
-        try:
+        try:  # as the others, but without the microseconds of a `with`
             return bool(self._cursor.next())
         except lmdb.Error as e:
             raise FileError(f"{self.path}: is damaged behind record {self._at}: {e}") from e
 
     def _go(self, key: bytes) -> bool:
-        return bool(self._cursor.set_range(key))
+        with reading(self.path, f"is damaged before the record {key_text(key)}"):
+            return bool(self._cursor.set_range(key))
 
     def _key(self) -> bytes:
         return bytes(self._cursor.key())
@@ -68,22 +74,15 @@ def open_environment(path: str) -> lmdb.Environment:
     """The environment at ``path`` for reading, the same for all who ask; do not close it.
 
     Raises:
-        FileError: there is no database, or its file is cut short.
+        FileError: there is no database, or its file is cut short or damaged.
     """
     known = os.path.realpath(path)
     environment = environments.get(known)
     if environment is None:
         folder = os.path.isdir(known)
-        try:
+        check_pages(os.path.join(known, "data.mdb") if folder else known, path)
+        with reading(path, "is not a readable LMDB"):
             environment = _open_once(known, folder)
-            size = os.path.getsize(os.path.join(known, "data.mdb") if folder else known)
-        except (lmdb.Error, OSError) as e:
-            raise FileError(f"{path}: is not a readable LMDB: {e}") from e
-        needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
-        if size < needed:  # reading there would end the process
-            raise FileError(
-                f"{path}: data.mdb is cut short: {size} bytes, expected {needed}. Make it again."
-            )
         environments[known] = environment
     return environment
 
