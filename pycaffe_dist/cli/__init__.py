@@ -52,6 +52,8 @@ INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb; what we raise on purpose becomes a message and exit code 1."""
+    if sys.stderr is None:  # closed before we began
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         if sys.stdout is not None:  # None: closed before we began
@@ -103,8 +105,10 @@ def _run(args: list[str]) -> int:
         print(e, file=sys.stderr)
     except PcdError as e:
         print(f"pcd {verb}: {e}", file=sys.stderr)
-    except MemoryError as e:
-        print(f"pcd {verb}: {in_words(e)}", file=sys.stderr)
+    except (MemoryError, RuntimeError, UnicodeEncodeError) as e:
+        if not (words := in_words(e)):
+            raise
+        print(f"pcd {verb}: {words}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
     else:

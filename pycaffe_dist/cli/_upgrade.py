@@ -10,8 +10,8 @@ from google.protobuf.message import Message
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.cli._flags import parser
-from pycaffe_dist.errors import FileError, PrototxtError, UpgradeError
-from pycaffe_dist.files import atomic_write
+from pycaffe_dist.errors import FileError, PrototxtError
+from pycaffe_dist.files import atomic_write, reading
 from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.report.glog import log_to_stderr
 
@@ -46,17 +46,15 @@ def upgrade_file(
         print(e, file=sys.stderr)
         return 2
     complete: bool | None = True
-    if not needs_upgrade(message):
-        log.error(tool, "File already in latest proto format: %s", source)
-    else:
-        try:
+    # Names that are no text are found when they are looked at.
+    with reading(source, "cannot be upgraded"):
+        if not needs_upgrade(message):
+            log.error(tool, "File already in latest proto format: %s", source)
+        else:
             complete = upgrade(message, source)
-        except UpgradeError as e:
-            print(f"pcd {tool}: {e}", file=sys.stderr)
-            return 1
-        if complete is False:
-            log.error(tool, "Encountered error(s) while upgrading prototxt; see details above.")
-    write(target, message)
+            if complete is False:
+                log.error(tool, "Encountered error(s) while upgrading prototxt; see details above.")
+        write(target, message)
     log.info(tool, "Wrote upgraded %s to %s", message.DESCRIPTOR.name, target)
     return int(complete is False)
 

@@ -24,5 +24,10 @@ def main(argv: list[str]) -> int:
     args = p.parse_args(argv)
     stages = args.stage.split(",")
     summary = summarize(args.model, args.phase, args.level, stages, args.allow_python)
-    print(json.dumps(summary.as_json(), indent=1) if args.json else "\n".join(summary.as_text()))
+    # Sizes may be NumPy's numbers.
+    print(
+        json.dumps(summary.as_json(), indent=1, default=int)
+        if args.json
+        else "\n".join(summary.as_text())
+    )
     return 0

@@ -197,7 +197,7 @@ def _stop(
 ) -> None:
     stopping.set()
     free.put(None)
-    if thread is not threading.current_thread():
+    if thread.ident and thread is not threading.current_thread():  # None: could not be started
         thread.join(EXIT_SECONDS)
 
 

@@ -57,6 +57,9 @@ def told() -> Iterator[None]:
         raise
 
 
+NO_THREAD = "can't start new thread"  # Python's words
+
+
 @contextlib.contextmanager
 def all_or_none(rank: int) -> Iterator[None]:
     """Whatever is raised inside is said, with this rank's name, and ends the whole job.
@@ -88,6 +91,12 @@ def in_words(error: BaseException) -> str:
     what = f" ({error})" if str(error) else ""
     if isinstance(error, MemoryError):
         return f"out of memory{what}. Try a smaller batch_size, or fewer ranks on this host."
+    if isinstance(error, RuntimeError) and str(error) == NO_THREAD:
+        return f"{error}: this user or host may have no more (ulimit -u). End other programs."
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        return (
+            f"the name {error.object!a} is no UTF-8, and Caffe's files keep names as such: rename"
+        )
     if type(error).__module__.startswith("mpi4py"):
         return (
             f"MPI cannot go on{what}. A host or a link may be gone, or hosts do not reach each "

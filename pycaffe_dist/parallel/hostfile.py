@@ -12,6 +12,7 @@ from pycaffe_dist.files import read_bytes
 
 NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.:-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]")
 MOST_SLOTS = 1 << 16
+MOST_DIGITS = 9  # of a number
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def _clients(path: str, rows: list[tuple[int, list[str]]]) -> list[Host]:
         where = f"{path}:{n}: "
         if len(words) != 3 or not words[0].isdecimal() or not words[2].isdecimal():
             raise FileError(f'{where}expected "id ip port", found "{" ".join(words)}"')
+        if any(len(word) > MOST_DIGITS for word in (words[0], words[2])):
+            raise FileError(f"{where}a number has more than {MOST_DIGITS} digits")
         client = int(words[0])
         if client in lines:
             raise FileError(f"{where}client {client} was in line {lines[client][0]} already")
@@ -112,8 +115,9 @@ def _name(where: str, name: str) -> str:
 
 
 def _count(where: str, number: str) -> int:
-    if not number.isdecimal() or not 0 < int(number) <= MOST_SLOTS:
-        raise FileError(f'{where}a number of ranks, from 1 on, belongs where "{number}" is')
+    short = number.isdecimal() and len(number) <= MOST_DIGITS
+    if not short or not 0 < int(number) <= MOST_SLOTS:
+        raise FileError(f'{where}a number of ranks, from 1 on, belongs where "{number[:20]}" is')
     return int(number)
 
 

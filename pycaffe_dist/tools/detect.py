@@ -12,10 +12,11 @@ import numpy as np
 from pycaffe_dist.data import hdf5_sink
 from pycaffe_dist.detector import Detector
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.files import atomic_write, read_bytes
+from pycaffe_dist.files import atomic_write, read_bytes, reading
 from pycaffe_dist.memory import Array
 from pycaffe_dist.tools.preprocess import Preprocess, as_net_error, read_picture
 
+MOST_PIXELS = 1 << 31  # an image is high or wide at most
 COORD_COLS = ["ymin", "xmin", "ymax", "xmax"]
 Windows = dict[str, list[tuple[float, ...]]]  # by image, in the order of the file
 
@@ -38,10 +39,14 @@ def read_windows(path: str) -> Windows:
             f"{path}: its first line must name the columns filename, {', '.join(COORD_COLS)}; "
             f"missing: {', '.join(sorted(missing))}"
         )
+    with reading(path, "is not a table of comma-separated values"):
+        rows = list(reader)
     windows: Windows = {}
-    for row in reader:
+    for row in rows:
         try:
             corners = tuple(float(row[name]) for name in COORD_COLS)
+            if not all(abs(corner) < MOST_PIXELS for corner in corners):  # nor are NaNs below
+                raise ValueError("a corner beyond every image")
         except (TypeError, ValueError) as e:
             raise FileError(f"{path}:{reader.line_num}: a window needs four numbers: {row}") from e
         windows.setdefault(row["filename"], []).append(corners)

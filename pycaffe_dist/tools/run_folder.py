@@ -63,12 +63,12 @@ def describe(folder: str, command: str, param: SolverParameter) -> None:
         ("info.json", as_json(gather())),
     ):
         with atomic_write(place / name) as file:
-            file.write(text.encode())
+            file.write(text.encode(errors="surrogateescape"))
 
 
 def _read(path: Path) -> str:
     with open_regular(path, "rb") as file:
-        return file.read().decode(errors="replace")
+        return file.read().decode(errors="surrogateescape")
 
 
 def _lies_in(path: str, folder: str) -> bool:

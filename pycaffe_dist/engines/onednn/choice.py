@@ -115,17 +115,21 @@ class Choices:
         self._say(f"Measuring which implementation of each layer is fastest: {kept}")
         built: dict[str, T] = {}
         runners: list[Runner] = []
+        short: MemoryError | None = None
         for candidate in candidates:
             try:
                 product = candidate.made()
                 runner = Runner(candidate.name, candidate.trial(product), candidate.handicap)
                 runner.turn()
-            except (OneDnnError, MemoryError):
+            except OneDnnError:
+                continue
+            except MemoryError as e:
+                short = e
                 continue
             built[candidate.name] = product
             runners.append(runner)
         if not runners:
-            raise OneDnnError(f"no implementation for {case}")
+            raise short or OneDnnError(f"no implementation for {case}")
         result = race(runners)
         if self._again is not None:
             self._again.add(case)
@@ -241,12 +245,15 @@ def _named(name: str | None, candidates: Sequence[Candidate[T]]) -> list[Candida
 
 
 def _first(candidates: Sequence[Candidate[T]]) -> T:
+    short: MemoryError | None = None
     for candidate in candidates:
         try:
             return candidate.made()
         except OneDnnError:
             continue
-    raise OneDnnError("no implementation")
+        except MemoryError as e:
+            short = e
+    raise short or OneDnnError("no implementation")
 
 
 def cache_file(release: str) -> Path | None:

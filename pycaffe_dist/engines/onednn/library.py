@@ -113,6 +113,9 @@ RESULTS: dict[str, Any] = {
 }
 
 
+OUT_OF_MEMORY = 1  # a status
+
+
 class OneDnnError(Exception):
     """A call that oneDNN refused: the layer is then computed by its generic implementation."""
 
@@ -155,6 +158,8 @@ class Library:
         """Call a function that makes an object; its handle."""
         handle = ctypes.c_void_p()
         status = getattr(self, name)(ctypes.byref(handle), *args)
+        if status == OUT_OF_MEMORY:
+            raise MemoryError(f"oneDNN, for a {name}")
         if status or not handle.value:
             raise OneDnnError(f"{name} gives status {status}")
         return handle.value

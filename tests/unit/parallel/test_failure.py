@@ -10,6 +10,8 @@ class OfMpi(Exception):
 
 OfMpi.__module__ = "mpi4py.MPI"
 
+SURROGATE = UnicodeEncodeError("utf-8", "run\udcff", 3, 4, "surrogates not allowed")
+
 
 @pytest.mark.parametrize(
     ("error", "words"),
@@ -17,6 +19,8 @@ OfMpi.__module__ = "mpi4py.MPI"
         (NetError("no net"), "no net"),
         (MemoryError(), "out of memory. Try a smaller batch_size"),
         (MemoryError("1 GiB"), "out of memory (1 GiB). Try"),
+        (RuntimeError("can't start new thread"), "can't start new thread: this user or host may"),
+        (SURROGATE, r"the name 'run\udcff' is no UTF-8"),
         (OfMpi("MPI_ERR_INTERN"), "MPI cannot go on (MPI_ERR_INTERN). A host or a link"),
     ],
 )

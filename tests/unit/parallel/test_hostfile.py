@@ -42,6 +42,10 @@ def test_both_forms(hostfile, text, hosts):
         ("node1 slots=0", 1, "from 1 on"),
         ("\nnode1 slots=two", 2, '"two"'),
         ("node1 cores=4", 1, '"cores=4" is not known'),
+        (f"{'9' * 5000} 10.0.0.1 9999", 1, "more than 9 digits"),
+        (f"0 10.0.0.1 {'9' * 5000}", 1, "more than 9 digits"),
+        (f"node1 slots={'9' * 5000}", 1, "from 1 on"),
+        (f"node1:{'9' * 5000}", 1, "from 1 on"),
         ("no;de", 1, '"no;de" is not a host'),
     ],
 )
