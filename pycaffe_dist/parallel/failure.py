@@ -40,7 +40,8 @@ def end_job(code: int) -> NoReturn:
 
 
 def _say_failed(code: int) -> None:
-    lifeline.say(lifeline.FAILED, f"{code} {rank_name(rank_and_size()[0])}")
+    name = rank_name(rank_and_size()[0])
+    lifeline.say(lifeline.FAILED, f"{code} {lifeline.Place.iteration} {name}")
 
 
 def rank_name(rank: int) -> str:

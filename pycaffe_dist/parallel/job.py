@@ -80,6 +80,7 @@ class Job:
         self.iteration: int | None = None
         self.snapshots: list[str] = []
         self.end: str | None = None
+        self._end_code = 0
         self.failed: int | None = None
         self.culprit = ""
         self.stalls: list[str] = []
@@ -172,10 +173,13 @@ class Job:
         elif word == lifeline.EVENT:
             self._hear(value)
         elif word == lifeline.END:
-            self.end = value
+            self.end, code = value.split()
+            self._end_code = int(code)
         elif word == lifeline.FAILED and self.failed is None:
-            code, _, self.culprit = value.partition(" ")
+            code, iteration, self.culprit = value.split(" ", 2)
             self.failed = int(code)
+            if int(iteration) != lifeline.BEFORE:
+                self.iteration = int(iteration)
 
     # -- its end -----------------------------------------------------------------------------
 
@@ -219,7 +223,7 @@ class Job:
     def code(self) -> int:
         """What the whole job's exit code is, whatever mpirun made of it."""
         if self.end is not None:
-            return 0
+            return self._end_code
         code: int = self.process.returncode
         if self.away:
             return 1

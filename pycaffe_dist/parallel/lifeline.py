@@ -27,6 +27,7 @@ BEAT_SECONDS = 0.5
 RELAY_SECONDS = 0.2
 RELAYED = (e.SolveBegins, e.Restored, e.TestBegins, e.Tested, e.TestInterrupted, e.SolveEnds)
 
+BEFORE = -1  # the iteration of one that has not begun
 START = "start"  # a rank has been started, on a host that was reached
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
 EVENT = "event"  # of training, as JSON
@@ -50,6 +51,15 @@ def heard(line: str) -> tuple[str, str] | None:
         return None
     word, _, value = line[len(MARK) :].strip().partition(" ")
     return word, value
+
+
+class Place:
+    """Subscriber on every rank: knows the iteration, for the last words of one that fails."""
+
+    iteration = BEFORE  # of this process: it trains one solver
+
+    def __call__(self, event: e.Event) -> None:
+        Place.iteration = event.iteration
 
 
 class Lifeline:

@@ -50,7 +50,9 @@ class LossGuard:
         self.solver, self.on_nan, self.say = solver, on_nan, say
         self._stops = False
         self._said: set[str] = set()
-        self._place = ""  # where this rank has held an update back for the first time
+        self._place = (
+            ""  # where this rank's first bad loss came from, if the others know of it later
+        )
         solver.on_gradients_ready += [self.look, self._hold_back]
         solver.on_settled.append(self.look)
         solver.subscribers.append(self._before_snapshot)
@@ -76,12 +78,13 @@ class LossGuard:
 
     def _hold_back(self) -> None:
         """An update that only this rank knows to be bad goes nowhere."""
-        if self.on_nan != "continue" and self.solver.ranks.bad_alone():
-            ranks = self.solver.ranks
+        ranks, net = self.solver.ranks, self.solver.net
+        if not ranks.bad_alone():
+            return
+        if self.on_nan != "continue":
             ranks.discard_update()
-            if not self._place:
-                net = self.solver.net
-                self._place = UNKNOWN if ranks.share_batches else first_non_finite(net)
+        if not self._place:  # the batch will be gone when all know of it
+            self._place = UNKNOWN if ranks.share_batches else first_non_finite(net)
 
     def _stop(self, bad: BadLoss) -> NoReturn:
         self._stops = True
@@ -96,7 +99,8 @@ class LossGuard:
 
     def _what_is_wrong(self, bad: BadLoss) -> str:
         ranks = self.solver.ranks
-        place = self._place or first_non_finite(self.solver.net)
+        now = bad.iteration == self.solver.iter  # all ranks have the batch still
+        place = first_non_finite(self.solver.net) if now else self._place
         told = ranks.gather((rank_name(ranks.rank), place))
         text = f"iteration {bad.iteration}: the loss "
         if not told:  # rank 0 says it

@@ -136,6 +136,7 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             recorder.watch(solver.net)
         if first:
             solver.subscribers += subscribers(options, solver, recorder, stack)
+        solver.subscribers.append(lifeline.Place())
         LossGuard(solver, options.on_nan, lambda text: log.warning("solver.cpp", text))
         if options.keep_last or options.keep_best:
             link = f"{options.run_dir}/best" if options.run_dir else f"{param.snapshot_prefix}_best"
@@ -153,13 +154,14 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         recorder.zero()
         solver.solve()
         reports = solver.ranks.gather(recorder.report(ranks.nodes.host(ranks.rank)))
+        codes = solver.ranks.gather(signals.code)  # a signal to any rank counts for all
         if first:
             account(options, solver, reports)
         log.info("caffe.cpp:250", "Optimization Done.")
         early = solver.stopped_early
     if first:
-        lifeline.say(lifeline.END, "early" if early else "done")
-    return signals.code
+        lifeline.say(lifeline.END, f"{'early' if early else 'done'} {max(codes)}")
+    return max(codes) if first else signals.code
 
 
 # -- the solver's settings -------------------------------------------------------------------------

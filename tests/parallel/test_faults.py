@@ -94,26 +94,34 @@ def test_a_rank_that_leaves_before_mpi_starts_is_named(folder):
 
 
 @pytest.mark.parametrize(
-    ("fault", "args", "says"),
+    ("fault", "args", "says", "at"),
     [
-        ("memory:1:5:compute", [], r"rank 1 on \S+: out of memory\. Try a smaller batch_size"),
-        ("nan:1:5:batch", [], r'the loss of rank 1 on \S+ is nan; first seen in layer "x"'),
-        ("nan-gradient:1:9:backward", DENSE, r"iteration 10: parameter 0 of layer \"ip\" is no nu"),
+        ("memory:1:5:compute", [], r"rank 1 on \S+: out of memory\. Try a smaller batch_size", 5),
+        ("nan:1:5:batch", [], r'the loss of rank 1 on \S+ is nan; first seen in layer "x"', 5),
+        (
+            "nan-gradient:1:9:backward",
+            DENSE,
+            r"iteration 10: parameter 0 of layer \"ip\" is no nu",
+            10,
+        ),
         (
             "diverge:1:5:gathered",
             ["--check-every", "8"],
             r"rank 1 on \S+ differs from rank 0 in parameter 1 of layer \"ip\" at iteration 8",
+            8,
         ),
     ],
     ids=["memory", "nan", "nan-gradient", "diverge"],
 )
-def test_what_is_wrong_is_said_in_a_line_and_nothing_bad_is_written(folder, fault, args, says):
+def test_what_is_wrong_is_said_in_a_line_and_nothing_bad_is_written(folder, fault, args, says, at):
     log = faulty(folder, [fault], *TRAIN, "--ranks", "2", *args).end(1)
     (line,) = re.findall(r"^pcd train: .*", log, re.M)
     assert re.search(says, line)
-    assert re.search(
-        r"The job failed: rank \d on \S+ gave up with exit code 1 after iteration \d", log
+    found = re.search(
+        r"The job failed: rank \d on \S+ gave up with exit code 1 after iteration (\d+)$", log, re.M
     )
+    assert found
+    assert int(found[1]) == at
     assert "Traceback" not in log
     assert states(folder) == []
     assert leftovers(folder) == []

@@ -116,7 +116,7 @@ def test_a_rank_that_leaves_in_the_middle_is_a_failure_whatever_its_code(folder)
     [
         ("launcher", signal.SIGINT, 0),
         ("launcher", signal.SIGTERM, 143),
-        ("rank 1", signal.SIGTERM, 0),
+        ("rank 1", signal.SIGTERM, 143),
     ],
     ids=["INT", "TERM", "one-rank"],
 )
