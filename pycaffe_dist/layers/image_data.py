@@ -21,16 +21,16 @@ from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import child, draw
 
 Line = tuple[str, int]  # path and label
+SAME_ORDER = 1  # seeds what several ranks shuffle alike: their random numbers are different ones
 
 
 @register("ImageData")
 class ImageData(BaseData):
     """Images and labels of a list, resized if asked for, round and round.
 
-    With ``shuffle`` the list gets a new order at the start and every time round.  In training with
-    several ranks each reads the whole list, as in Caffe, so shuffle or skip; unless
-    ``shared_file_system`` is given: if true, line i is for rank i mod ranks; if false, rank k reads
-    the list ``<source>_k``.
+    With ``shuffle`` the list gets a new order at the start and every time round.  In training line
+    i is for rank i mod ranks; several ranks shuffle alike, in every run.  With
+    ``shared_file_system: false`` rank k reads the list ``<source>_k`` instead, if it is there.
     """
 
     def batch_size(self) -> int:
@@ -47,10 +47,6 @@ class ImageData(BaseData):
             log.info("image_data_layer.cpp:54", "Shuffling data")
             self.rng = child()
             self._shuffle()
-        elif self.phase == TRAIN and self.context.rank > 0 and not p.rand_skip and not self.deal:
-            log.warning(
-                "image_data_layer.cpp:54", "Shuffling or skipping recommended for multi-GPU"
-            )
         log.info("image_data_layer.cpp:54", "A total of %d images.", len(self.lines))
         self.taken = 0
         if p.rand_skip:
@@ -107,9 +103,11 @@ class ImageData(BaseData):
         if self.deal:
             if self.deal.seed is not None:
                 self.deal.seed = position.get("shuffle_seed", self.deal.seed)
-            self.taken = position.get("lines", self.taken * self.deal.ranks) // self.deal.ranks
+            lines = position.get("lines", position.get("line", self.taken * self.deal.ranks))
+            self.taken = lines // self.deal.ranks
             return
-        self.taken = position.get("line", self.taken)
+        lines = position.get("lines", self.taken) % len(self.lines)
+        self.taken = position.get("line", lines)
         if "order" in position and self.layer_param.image_data_param.shuffle:
             self.order = position["order"]
             self.rng = draws.from_state(position["shuffle"])
@@ -127,12 +125,12 @@ class ImageData(BaseData):
 
     def _deal(self) -> Deal | None:
         """How ranks share the list out, if they do."""
-        if self.phase != TRAIN:
-            return None
         seed = prefetch.settings.shuffle_seed
         rank, ranks = self.context.rank, self.context.ranks
-        if seed is None and not self.layer_param.image_data_param.shared_file_system:
+        if self.phase != TRAIN or (ranks == 1 and seed is None):
             return None
+        if seed is None and self.layer_param.image_data_param.shuffle:
+            seed = SAME_ORDER
         return Deal(len(self.lines), rank, ranks, seed)
 
     def _shard(self) -> str | None:

@@ -223,25 +223,39 @@ def test_a_shard_for_each_rank(files):
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_image_lists_are_dealt_or_in_shards(files, shuffle):
+@pytest.mark.parametrize("asked", ["", "shared_file_system: true", "shuffle: true"])
+def test_image_lists_are_dealt_or_in_shards(files, shuffle, asked):
     for k in range(2):
         (files / f"list.txt_{k}").write_text(f"{k}.png {k}\n")
-    settings = 'image_data_param {{ source: "list.txt" shared_file_system: {} }}'
+    settings = 'image_data_param {{ source: "list.txt" {} }}'
     prefetch.set_shuffle(shuffle)
     dealt = []
     for k in range(2):
-        net = build("ImageData", settings.format("true"), rank=k, ranks=2)
+        net = build("ImageData", settings.format(asked), rank=k, ranks=2)
         dealt.append(labels(net, 11))
         state = net.layers[0].get_state()
         dealt[-1] += labels(net, 12)
-        again = build("ImageData", settings.format("true"), rank=k, ranks=2)
+        again = build("ImageData", settings.format(asked), rank=k, ranks=2)
         again.layers[0].set_state(state)
         assert labels(again, 12) == dealt[-1][11:]
-        net = build("ImageData", settings.format("false"), rank=k, ranks=2)
+        net = build("ImageData", settings.format("shared_file_system: false"), rank=k, ranks=2)
         assert labels(net, 3) == [k] * 3
     together = [label for step in zip(*dealt, strict=True) for label in step]
     assert sorted(together[:COUNT]) == sorted(together[COUNT:]) == list(range(COUNT))
-    assert (together[:COUNT] != list(range(COUNT))) == shuffle
+    assert (together[:COUNT] != list(range(COUNT))) == (shuffle or "shuffle" in asked)
+
+
+def test_an_image_list_goes_on_with_another_number_of_ranks(files):
+    settings = 'image_data_param { source: "list.txt" }'
+    two = [build("ImageData", settings, rank=k, ranks=2) for k in range(2)]
+    for net in two:
+        labels(net, 3)
+    one = build("ImageData", settings)
+    one.layers[0].set_state(two[0].layers[0].get_state())
+    assert labels(one, 4) == [6, 7, 8, 9]
+    for k, net in enumerate(two):
+        net.layers[0].set_state(one.layers[0].get_state())
+        assert labels(net, 2) == [10 + k, 12 + k]
 
 
 # -- bad records -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pycaffe_dist.data.draws import shuffle
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
-from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
+from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.rng import draw, set_random_seed
 
@@ -90,12 +90,6 @@ def test_skips_at_the_start(images):
         skip = np.random.RandomState(seed).randint(0, 1 << 32, dtype=np.uint32) % 3
         assert net.layers[0].get_state()["line"] == skip + 1
     assert firsts == {0, 1, 2}
-
-
-def test_ranks_do_not_share_the_list_but_are_warned(images, caplog):
-    net = build(images, phase=TRAIN, rank=1, ranks=2)
-    assert "recommended for multi-GPU" in caplog.text
-    assert batches(net, 2)[1][1].item() == 1
 
 
 def test_a_label_that_is_no_number(images):
