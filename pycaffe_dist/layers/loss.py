@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,13 @@ class Loss(Layer):
     auto_tops = True
     label_bottoms: tuple[int, ...] = (1,)
     default_normalization: int = LossParameter.VALID
+    divisor: float = 1  # of the last forward
+    ranks = 1
+    mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
+
+    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Any], Any]) -> None:
+        """From the next pass on, the batch is one of so many parts, whose losses are averaged."""
+        self.ranks, self.mean_over_ranks = ranks, mean_over_ranks
 
     def setup(self, bottom: Views, top: Views) -> None:
         if not self.layer_param.loss_weight:
@@ -66,29 +73,35 @@ class Loss(Layer):
             return LossParameter.VALID if p.normalize else LossParameter.BATCH_SIZE
         return self.default_normalization
 
-    def normalizer(self, folded: Folded, counted: Any) -> int:
-        """What the sum over the positions is divided by, at least 1.
+    def normalizer(self, folded: Folded, counted: Any) -> float:
+        """What the sum over the positions is divided by, at least 1 for the whole batch.
 
-        ``counted`` says of each position whether its label counts; None if all do.
+        ``counted`` says of each position whether its label counts; None if all do.  Of a batch in P
+        parts, whose losses are averaged, each is divided by a P-th of what the whole would be.
         """
         outer, _, inner = folded
         mode = self.normalization()
-        amount = outer * inner
+        amount = self.ranks * outer * inner
         if mode == LossParameter.NONE:
             amount = 1
         elif mode == LossParameter.BATCH_SIZE:
-            amount = outer
-        elif mode == LossParameter.VALID and counted is not None:
-            amount = int(counted.sum())
-        return max(1, amount)
+            amount = self.ranks * outer
+        elif self.counts_labels() and counted is not None:
+            mean = self.mean_over_ranks(np.array([float(counted.sum())]))
+            amount = round(self.ranks * float(mean[0]))
+        return max(1, amount) / self.ranks if self.ranks > 1 else max(1, amount)
 
-    def scaled_weight(self, top: Views, divisor: int) -> Any:
+    def counts_labels(self) -> bool:
+        """Whether it is divided by the number of labels that count."""
+        return self.normalization() == LossParameter.VALID and self.ignored_label() is not None
+
+    def scaled_weight(self, top: Views, divisor: float) -> Any:
         """The weight of the loss over ``divisor``, of the layer's number type."""
         return top[0].diff / self.dtype.type(divisor)
 
-    def position_weights(self, top: Views, folded: Folded, counted: Any) -> Any:
+    def position_weights(self, top: Views, counted: Any) -> Any:
         """What the gradient of the sum over the positions is multiplied by: 0 where none counts."""
-        weight = self.scaled_weight(top, self.normalizer(folded, counted))
+        weight = self.scaled_weight(top, self.divisor)
         return weight if counted is None else weight * counted[:, None]
 
 

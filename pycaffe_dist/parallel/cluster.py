@@ -31,6 +31,7 @@ from pycaffe_dist.parallel.comm_thread import CommThread
 from pycaffe_dist.parallel.communicator import Communicator, Steps, run
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
 from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.joint_losses import JointLosses
 from pycaffe_dist.parallel.kept_plan import kept_plan, note_plan
 from pycaffe_dist.parallel.launcher import by_open_mpi, rank_and_size
 from pycaffe_dist.parallel.links import USUAL
@@ -208,6 +209,7 @@ class Cluster(OneRank):
             self.notes = Board(self.thread)
         self._norms = batch_norms(solver.net) if self.size > 1 else []
         self._merging = Merging(solver.net) if self._norms and not settings.sync_bn else None
+        self._joint_losses = JointLosses(solver.net, self.thread, not settings.staleness)
         if settings.sync_bn:
             synchronise(self._norms, self.thread, self.way.mean_over_ranks)
         solver.subscribers.append(self._before_snapshot)
@@ -255,6 +257,7 @@ class Cluster(OneRank):
         """Finish together with the others, and leave the solver as it would be on its own."""
         self.settle()
         self.stepper.close()
+        self._joint_losses.close()
         if self._merging:
             self._merging.close()
         if self.settings.sync_bn:
@@ -269,6 +272,7 @@ class Cluster(OneRank):
 
     def clear_gradients(self) -> None:
         self.stepper.clear_gradients()
+        self._joint_losses.begin_passes()
 
     def apply_update(self) -> None:
         self.stepper.apply_update()
@@ -291,6 +295,7 @@ class Cluster(OneRank):
 
     def offer(self, loss: Loss) -> None:
         """Losses, and what ranks are asked to do, travel while backward computes."""
+        self._joint_losses.end_passes()
         asked = ACTIONS.index(self.solver.requested_action())
         outputs = [o.value for o in outputs_of(self.solver.net)] if self.ssp else []
         self._losses = self.way.losses(loss)

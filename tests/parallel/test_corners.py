@@ -276,3 +276,42 @@ def test_above_a_filter_no_gradient_travels_as_factors_unasked(
     assert identical(everybody)
     low = make_plan(run.solver(0, 1).net, run.cluster, 2, 2, LINKS).entries[-2]
     assert (low.scheme, low.reason) == ("allreduce", "Filter f may change the batch")
+
+
+# -- losses that do not divide by the batch --------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["VALID", "NONE", "FULL", "BATCH_SIZE"])
+@pytest.mark.parametrize("kind", ["SoftmaxWithLoss", "SigmoidCrossEntropyLoss"])
+def test_a_loss_with_ignored_labels_is_that_of_the_joint_batch(
+    kind: str, mode: str, tmp_path: Path
+) -> None:
+    settings = f"loss_param {{ ignore_label: 1 normalization: {mode} }}"
+    outputs = 1 if kind == "SigmoidCrossEntropyLoss" else 3
+    loss = LOSS.replace("SoftmaxWithLoss", kind).replace('top: "loss"', f'top: "loss" {settings}')
+    run = Run(tmp_path, ip("ip", "data", "out", outputs) + loss, "iter_size: 2")
+
+    def work(communicator: Communicator | None = None) -> tuple[Arrays, list[float]]:
+        solver, told = run.train(4, communicator)
+        losses = [float(event.loss) for event in told if isinstance(event, events.Updated)]
+        return weights(solver), losses
+
+    expected, losses = work()
+    for mine, seen in run_ranks(3, work):
+        assert distance(mine, expected) < 1e-9
+        np.testing.assert_allclose(seen, losses, rtol=1e-9)
+
+
+def test_a_pass_of_one_rank_alone_counts_its_own_labels(tmp_path: Path) -> None:
+    loss = LOSS.replace('top: "loss"', 'top: "loss" loss_param { ignore_label: 1 }')
+    run = Run(tmp_path, ip("ip", "data", "out", 3) + loss)
+
+    def work(communicator: Communicator) -> None:
+        solver = run.solver(communicator.rank, communicator.size)
+        with distribute(solver, run.cluster, communicator):
+            solver.step(1)
+            if communicator.rank == 0:
+                solver.net.forward()
+            solver.step(1)
+
+    run_ranks(2, work, 30)

@@ -66,7 +66,6 @@ class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
         self._probabilities = Probabilities(self.folded)
         outer, classes, _ = self.folded
         self._rows = np.arange(outer) * classes
-        self._divisor = self.normalizer(self.folded, None)
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         p = self.prob.blob.data_value.replace()
@@ -74,13 +73,14 @@ class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
         own = p[self._places(bottom)]
         np.maximum(own, LEAST, out=own)
         np.log(own, out=own)
-        top[0].blob.data_value.replace()[0] = 0 - np.add.reduce(own) / self._divisor  # never −0
+        self.divisor = self.normalizer(self.folded, None)
+        top[0].blob.data_value.replace()[0] = 0 - np.add.reduce(own) / self.divisor  # never −0
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
         if not propagate_down[0]:
             return
-        weight = self.scaled_weight(top, self._divisor)
+        weight = self.scaled_weight(top, self.divisor)
         p, count = self.prob.blob.data_value.read(), bottom[0].count
         gx = bottom[0].blob.diff_value.replace()
         np.multiply(p[:count], weight, out=gx[:count])

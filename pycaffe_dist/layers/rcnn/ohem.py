@@ -17,7 +17,7 @@ class FixedNormalizer(Loss):
 
     def normalizer(self, folded: Any, counted: Any) -> Any:
         if self.normalization() == LossParameter.PRE_FIXED:
-            return max(1.0, self.layer_param.loss_param.pre_fixed_normalizer)
+            return max(1.0, self.layer_param.loss_param.pre_fixed_normalizer) / self.ranks
         return super().normalizer(folded, counted)
 
 
@@ -34,7 +34,8 @@ class SoftmaxWithLossOHEM(FixedNormalizer, SoftmaxWithLoss):
 
     def forward(self, bottom: Views, top: Views) -> None:
         own, counted = self.gains(bottom)
-        top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)
+        self.divisor = self.normalizer(self.folded, counted)
+        top[0].data[...] = 0 - own.sum() / self.divisor
         for view in top[2:]:
             view.data[...] = (0 - own).reshape(view.shape)
 

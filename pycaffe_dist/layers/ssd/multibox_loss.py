@@ -236,13 +236,23 @@ class MultiBoxLoss(Loss):
         sigmoid = np.where(scores >= 0, 1, size) / (1 + size)
         return losses.sum(1), sigmoid - target
 
-    def _divisor(self, matches: int) -> int:
-        mode = self.normalization()
-        s = self.shape
-        sizes = {LossParameter.FULL: s.num * s.priors, LossParameter.BATCH_SIZE: s.num}
-        sizes |= {LossParameter.VALID: matches, LossParameter.NONE: 1}
+    def _divisor(self, matches: int) -> float:
+        """Of the whole batch, a P-th of it where it is in P parts whose losses are averaged."""
+        mode, s = self.normalization(), self.shape
+        if self.counts_labels():
+            matches = round(float(self.mean_over_ranks(np.array([float(matches)]))[0] * self.ranks))
+        sizes = {
+            int(LossParameter.FULL): self.ranks * s.num * s.priors,
+            int(LossParameter.BATCH_SIZE): self.ranks * s.num,
+            int(LossParameter.VALID): matches,
+            int(LossParameter.NONE): 1,
+        }
         self.check(mode in sizes, "this normalization is not one of MultiBoxLoss")
-        return max(1, sizes[mode])
+        return max(1, sizes[mode]) / self.ranks
+
+    def counts_labels(self) -> bool:
+        """Whether it is divided by the number of matches."""
+        return self.normalization() == LossParameter.VALID
 
     # -- backward ------------------------------------------------------------------------------
 
