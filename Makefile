@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 
-.PHONY: setup test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -49,6 +49,11 @@ ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.
 test-gpu: setup  ## layers, nets, solvers and kernels on a real GPU
 	PCD_TEST_GPU=1 $(PY) -m pytest tests/gpu
 	$(PY) -m pytest --backend cupy -m "not host" $(addprefix tests/,$(ON_GPU))
+
+SEEDS ?= 1-1000
+
+fuzz-cluster: setup  ## random nets on several ranks against one rank with the joint batch
+	$(PY) scripts/fuzz_cluster.py --seeds $(SEEDS)
 
 test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
 	$(PY) scripts/test_protobuf.py

@@ -1,0 +1,251 @@
+"""Runs of a case: alone with the joint batch, or as ranks that are threads or mpirun's."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cluster_fuzz.case import Case
+from cluster_fuzz.files import give_arrays, whole_solver_text
+from pycaffe_dist.data import prefetch
+from pycaffe_dist.engines import create
+from pycaffe_dist.errors import PcdError
+from pycaffe_dist.events import Event, Tested, Updated
+from pycaffe_dist.layer import Context
+from pycaffe_dist.parallel import comm_thread, factors, parcel, plan, ssp_items, streams
+from pycaffe_dist.parallel.asked import asked
+from pycaffe_dist.parallel.cluster import Cluster, distribute
+from pycaffe_dist.parallel.collectives import gather_objects
+from pycaffe_dist.parallel.communicator import Communicator, run
+from pycaffe_dist.parallel.launcher import die_with_parent, rank_and_size
+from pycaffe_dist.parallel.links import AlphaBeta, Links
+from pycaffe_dist.parallel.mpi import MpiCommunicator
+from pycaffe_dist.parallel.mpirun import environment, find_mpirun
+from pycaffe_dist.parallel.plan import Plan, make_plan
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.units import units
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.solver import Solver
+from pycaffe_dist.testing.ranks import run_ranks as run_threads
+
+SECONDS = 60  # that a run may take
+PROGRAM = Path(__file__).parents[1] / "fuzz_cluster.py"
+building = threading.Lock()  # layers draw from the random numbers of the process
+
+
+@dataclass
+class Result:
+    """What one rank has in the end."""
+
+    weights: list[Any]
+    history: list[Any]
+    losses: list[float]
+    tests: list[tuple[int, int, list[float]]]
+    schemes: list[str]
+    names: list[str]
+    worst: int = 0
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a case is run: the name of its snapshots, from the snapshot on or not, in which type."""
+
+    prefix: str
+    resume: bool = False
+    double: bool = True
+    engine: str = "numpy"
+
+
+class Ahead(Exception):
+    """A rank that is further ahead of another than the staleness allows."""
+
+
+def prepare(case: Case) -> None:
+    """Small sizes, so that small nets take the ways of large ones."""
+    comm_thread.go_before = lambda thread: None  # there are more ranks than cores
+    usual = tuple(1 << n for n in (16, 18, 20, 22, 24)), 1 << 20
+    plan.BUCKETS, plan.USUAL_BUCKET = ((case.bucket,), case.bucket) if case.bucket else usual
+    plan.SHARDED_FROM = case.sharded_from
+    prefetch.set_shuffle(case.shuffle, case.seed)
+    streams.CHUNK = ssp_items.CHUNK = case.chunk
+    parcel.BLOCK = factors.BLOCK = 4 * case.chunk
+
+
+def build(case: Case, folder: Path, rank: int, ranks: int, way: Way) -> Solver:
+    """A solver with the weights of the seed; other ranks than 0 get wrong ones."""
+    text = whole_solver_text(case, folder, ranks, way.prefix)
+    param = parse_text(text, SolverParameter()).message
+    dtype = np.float64 if way.double else np.float32
+    with building:
+        solver = Solver(param, Context(dtype, create(way.engine), rank=rank, ranks=ranks))
+    rng = np.random.default_rng(case.seed + 1000 * rank)
+    for learnable in solver.net.params.learnable:
+        blob = learnable.blob
+        if solver.net.layers[learnable.owner[0]].type != "BatchNorm":
+            many = blob.count / blob.shape[0] if len(blob.shape) > 1 else 9
+            blob.data[...] = rng.standard_normal(blob.shape) / many**0.5
+    if case.source == "MemoryData":
+        give_arrays(case, solver, rank, ranks)
+    return solver
+
+
+def train(case: Case, folder: Path, communicator: Communicator | None, way: Way) -> Result:
+    """Train as one rank of a communicator, or alone with the joint batch if there is none."""
+    rank, ranks = (communicator.rank, communicator.size) if communicator else (0, 1)
+    solver = build(case, folder, rank, ranks, way)
+    losses: list[float] = []
+    tests: list[Any] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Updated):
+            losses.append(float(event.loss))
+        elif isinstance(event, Tested):
+            tests.append((event.iteration, event.net, [o.value for o in event.outputs]))
+
+    solver.subscribers.append(listen)
+    schemes, worst = [], 0
+    if communicator is None:
+        if case.settings.get("sum_updates"):
+            solver.on_gradients_ready.append(lambda: _multiply(solver, case.ranks))
+        _steps(case, folder, solver, way)
+    else:
+        settings = cluster_settings(case, solver)
+        made = plan_of(case, solver, settings, communicator)
+        schemes = sorted({entry.scheme for entry in made.entries})
+        with distribute(solver, settings, communicator, made) as cluster:
+            watch_bound(case, way.prefix, solver, cluster)
+            _steps(case, folder, solver, way)
+            worst = cluster.ssp.worst if cluster.ssp else 0
+    learnable, names = solver.net.params.learnable, solver.net.layer_names
+    return Result(
+        [p.blob.data.copy() for p in learnable],
+        [h.data.copy() for h in solver.history],
+        losses,
+        tests,
+        schemes,
+        [f"{names[p.owner[0]]}[{p.owner[1]}]" for p in learnable],
+        worst,
+    )
+
+
+def _steps(case: Case, folder: Path, solver: Solver, way: Way) -> None:
+    if way.resume:
+        end = ".h5" if "HDF5" in case.solver else ""
+        solver.restore(f"{folder}/ranks_iter_{case.snapshot}.solverstate{end}")
+    if not case.pieces:
+        solver.step(case.steps - solver.iter)
+    while solver.iter < case.steps:
+        solver.step(1)
+        if case.pieces == "look" and solver.iter != case.snapshot:
+            solver.net.forward()
+            solver.net.backward()
+
+
+def _multiply(solver: Solver, factor: int) -> None:
+    """--sum-updates: the gradient is that of all ranks together, and not their mean."""
+    for learnable in solver.net.params.learnable:
+        learnable.blob.diff[...] *= factor
+
+
+def cluster_settings(case: Case, solver: Solver) -> ClusterSettings:
+    """The settings, without what is refused for a layer."""
+    plain = {k: v for k, v in case.settings.items() if k != "comm_layer"}
+    clips, layers = solver.param.clip_gradients >= 0, {}
+    for name, comm in case.settings.get("comm_layer", {}).items():
+        tried = ClusterSettings(**plain, comm_layer={**layers, name: comm})
+        try:
+            asked(solver.net, units(solver.net, solver.param.iter_size), tried, clips)
+        except PcdError:
+            continue
+        layers[name] = comm
+    return ClusterSettings(**plain, comm_layer=layers, stall_timeout=SECONDS)
+
+
+def plan_of(
+    case: Case, solver: Solver, settings: ClusterSettings, communicator: Communicator
+) -> Plan:
+    links = Links(AlphaBeta(1e-4, case.seconds_a_byte), AlphaBeta(1e-6, 1e-10), 1e10, 1e10)
+    nodes = communicator.nodes.count
+    return make_plan(solver.net, settings, communicator.size, nodes, links, solver.param)
+
+
+DONE: dict[tuple[int, str], dict[int, Any]] = {}  # by run and rank: what knows how far a rank is
+
+
+def watch_bound(case: Case, prefix: str, solver: Solver, cluster: Cluster) -> None:
+    """Compare, at every layer that learns, how far ranks are; each has hiccups."""
+    ssp = cluster.ssp
+    if ssp is None or case.via != "threads":
+        return
+    rank, bound = cluster.rank, case.settings["staleness"]
+    done = DONE.setdefault((case.seed, prefix), {})
+    done[rank] = ssp
+    hiccup = random.Random(case.seed + rank)
+
+    def look(layer: int) -> None:
+        if layer == 0 and hiccup.random() < 0.3:
+            time.sleep(0.01)
+        if not solver.net.params.ids[layer] or not ssp._steps or len(done) < cluster.size:
+            return
+        ahead = ssp._done - min(other._done for other in done.values())
+        if ahead > bound and ssp._uses[layer]:
+            raise Ahead(f"rank {rank} is {ahead} iterations ahead of another, {bound} are allowed")
+
+    solver.net.after_forward.append(look)
+
+
+def run_ranks(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Result]:
+    """What all ranks have in the end."""
+    if len(hosts) == 1:
+        return [train(case, folder, None, way)]
+    if case.via == "threads":
+        return run_threads(hosts, lambda c: train(case, folder, c, way), SECONDS)
+    return _run_mpi(case, folder, hosts, way)
+
+
+def _run_mpi(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Result]:
+    job, out = folder / "job.pickle", folder / "out.pickle"
+    job.write_bytes(pickle.dumps((case, folder, hosts, way, out)))
+    out.unlink(missing_ok=True)
+    program = [sys.executable, str(PROGRAM), "--as-rank", str(job)]
+    env = environment(len(hosts), os.environ) | {"OMP_NUM_THREADS": "1"}
+    command = find_mpirun().command(len(hosts), program)
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired as e:
+        raise TimeoutError(f"ranks of mpirun hang: {(e.stderr or b'')[-2000:]!r}") from e
+    if not out.exists():
+        raise RuntimeError(f"mpirun ended with {done.returncode}: {done.stderr[-3000:]}")
+    found: list[Result] = pickle.loads(out.read_bytes())
+    return found
+
+
+def as_rank(job: str) -> None:
+    """What mpirun starts."""
+    case, folder, hosts, way, out = pickle.loads(Path(job).read_bytes())
+    die_with_parent()
+    prepare(case)
+    communicator = MpiCommunicator(hosts[rank_and_size()[0]])
+    try:
+        mine = train(case, folder, communicator, way)
+    except BaseException:
+        traceback.print_exc()
+        communicator.abort(1)
+    found = run(gather_objects(communicator, mine))
+    if communicator.rank == 0:
+        part = out.with_suffix(".part")
+        part.write_bytes(pickle.dumps(found))
+        part.rename(out)
+    communicator.close()
