@@ -9,7 +9,7 @@ from typing import Any
 
 from cluster_fuzz.nets import NetMaker
 
-KINDS = ("exact",) * 13 + ("single", "single", "stale", "stale", "wire", "wire", "cli")
+KINDS = (*("exact",) * 29, *("single",) * 4, *("stale",) * 3, *("wire",) * 3, "cli")
 SOURCES = ("HDF5Data", "HDF5Data", "Data", "ImageData", "ImageData", "MemoryData", "WindowData")
 RATES = {"AdaDelta": 1.0, "Adam": 0.003, "RMSProp": 0.003, "AdaGrad": 0.02}
 TYPES = ("SGD", "SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam")
@@ -131,7 +131,7 @@ def draw(seed: int, kind: str = "", via: str = "") -> Case:
         first = str(r.random() < 0.5).lower()
         solver += f" test_interval: 2 test_initialization: {first}"
         solver += "".join(f" test_iter: {count}" for _, count in tests)
-    steps = r.randint(3, 5)
+    steps = r.randint(3, 4)
     pieces = r.choice(["", "", "", "step", "look"])
     shuffle = r.random() < 0.25 and source in ("HDF5Data", "Data", "ImageData") and kind != "cli"
     for feature, there in {

@@ -170,7 +170,7 @@ def cluster_settings(case: Case, solver: Solver) -> ClusterSettings:
         except PcdError:
             continue
         layers[name] = comm
-    return ClusterSettings(**plain, comm_layer=layers, stall_timeout=SECONDS)
+    return ClusterSettings(**plain, comm_layer=layers, stall_timeout=0)
 
 
 def plan_of(
