@@ -12,12 +12,13 @@ from pycaffe_dist.data.pillow import pillow
 JPEG_QUALITY = 95  # OpenCV's
 
 
-def encode(pixels: Pixels, extension: str) -> bytes:
+def encode(pixels: Pixels, extension: str, quality: int = JPEG_QUALITY) -> bytes:
     """The file that OpenCV's imencode would make of ``pixels``; JPEGs differ in single bits.
 
     Args:
         pixels: (height, width, channels), blue first.
         extension: such as ``png`` or ``jpg``.
+        quality: of a JPEG.
 
     Raises:
         ValueError: images of that kind cannot be written.
@@ -29,7 +30,7 @@ def encode(pixels: Pixels, extension: str) -> bytes:
     gray = pixels.shape[2] == 1
     colors = pixels[:, :, 0] if gray else pixels[:, :, ::-1]
     file = io.BytesIO()
-    settings = {"quality": JPEG_QUALITY, "subsampling": "4:2:0"} if kind == "JPEG" else {}
+    settings = {"quality": quality, "subsampling": "4:2:0"} if kind == "JPEG" else {}
     Image.fromarray(np.ascontiguousarray(colors)).save(file, kind, **settings)
     return file.getvalue()
 

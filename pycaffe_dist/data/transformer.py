@@ -31,9 +31,11 @@ class Transformer:
     phases.  A mean image has the size of the whole image and is cropped and mirrored with it.
     """
 
+    random = False  # whether the generator is needed for other things too
+
     def __init__(self, param: TransformationParameter, phase: int) -> None:
         self.param = param
-        self.crop = param.crop_size
+        self.crop = crop_of(param)
         self.scale = param.scale
         self.random_crop = bool(self.crop) and phase == TRAIN
         self.mean: Array | None = None  # (channels, height, width), or (values, 1, 1)
@@ -50,7 +52,7 @@ class Transformer:
 
     def init_rand(self) -> None:
         """Draw a seed for the generator, if one is needed."""
-        if self.param.mirror or self.random_crop:
+        if self.param.mirror or self.random_crop or self.random:
             self.rng = child()
 
     def draws(self, count: int) -> Draws:
@@ -134,7 +136,7 @@ class Transformer:
         mirrored = draws[0] % 2 if self.param.mirror else 0
         if not self.crop:
             return mirrored, 0, 0
-        rows, columns = shape[1] - self.crop, shape[2] - self.crop
+        rows, columns = shape[1] - self.crop[0], shape[2] - self.crop[1]
         if self.random_crop:
             top, left = draws[-2] % (rows + 1), draws[-1] % (columns + 1)
         else:
@@ -181,12 +183,28 @@ def output_shape(param: TransformationParameter, shape: tuple[int, ...]) -> Shap
         NetError: it is smaller than the crop, or has no channels.
     """
     channels, height, width = shape
-    crop = param.crop_size
+    crop = crop_of(param)
     if channels < 1:
         raise NetError(f"an image has {channels} channels")
-    if crop and (height < crop or width < crop):
-        raise NetError(f"an image of {height} × {width} is smaller than crop_size {crop}")
-    return (channels, crop, crop) if crop else (channels, height, width)
+    if crop and (height < crop[0] or width < crop[1]):
+        name = f"crop_size {crop[0]}" if param.crop_size else f"the crop of {crop[0]} × {crop[1]}"
+        raise NetError(f"an image of {height} × {width} is smaller than {name}")
+    return (channels, *crop) if crop else (channels, height, width)
+
+
+def crop_of(param: TransformationParameter) -> tuple[int, int] | None:
+    """Height and width of what is cut out of images: BVLC's square, or a rectangle of forks.
+
+    Raises:
+        NetError: both are given, or one side only.
+    """
+    rectangles = (param.crop_h, param.crop_w), (param.crop_height, param.crop_width)
+    given = [size for size in rectangles if any(size)]
+    if param.crop_size:
+        given.append((param.crop_size, param.crop_size))
+    if len(given) > 1 or not all(all(size) for size in given):
+        raise NetError("transform_param takes crop_size, or both crop_h and crop_w, but not both")
+    return given[0] if given else None
 
 
 def encoded_color(param: TransformationParameter) -> Color:

@@ -40,7 +40,7 @@ class Job:
     draws: Draws
     out: Array
     labels: Array
-    ready: dict[int, tuple[Array, int]] = field(default_factory=dict)
+    ready: dict[int, tuple[Array, Any]] = field(default_factory=dict)
     bad: list[tuple[int, BadRecord]] = field(default_factory=list)
 
 
@@ -72,7 +72,7 @@ class BaseData(Layer):
         """The next record, for a place in the batch."""
         raise NotImplementedError
 
-    def decode(self, item: Any) -> tuple[Array, int]:
+    def decode(self, item: Any) -> tuple[Array, Any]:
         """The image (channels, height, width) and the label of what was taken.
 
         Raises:
@@ -99,6 +99,17 @@ class BaseData(Layer):
         """How often the source has been read to its end."""
         return 0
 
+    def label_shape(self, size: int, image: Shape) -> tuple[int, ...]:
+        """Of the labels of so many images."""
+        return (size,)
+
+    def make_transformer(self) -> Transformer:
+        return Transformer(self.layer_param.transform_param, self.phase)
+
+    def shape_of(self, image: tuple[int, ...]) -> Shape:
+        """The shape of an image as it leaves the layer."""
+        return output_shape(self.layer_param.transform_param, image)
+
     # -- starting ----------------------------------------------------------------------------
 
     def setup(self, bottom: Views, top: Views) -> None:
@@ -113,11 +124,11 @@ class BaseData(Layer):
             sizes = ",".join(map(str, top[0].shape))
             log.info("data_layer.cpp:45", "output data size: %s", sizes)
         if len(top) > 1:
-            top[1].reshape(size)
+            top[1].reshape(*self.label_shape(size, shape))
 
     def _start(self) -> Shape:
         """Caffe seeds the transformer twice, then the thread that reads: the draws must agree."""
-        self.transformer = Transformer(self.layer_param.transform_param, self.phase)
+        self.transformer = self.make_transformer()
         self.transformer.init_rand()
         shape = self.open()
         self.transformer.init_rand()
@@ -179,10 +190,10 @@ class BaseData(Layer):
         size = self.batch_size()
         batch.skipped = []
         items = [self.take(i) for i in range(size)]
-        ready, shape = self.begin(items, batch)
-        batch.data.reshape(size, *shape)
-        batch.labels.reshape(size)
         numbers = self.transformer.draws(size)
+        ready, shape = self.begin(items, numbers, batch)
+        batch.data.reshape(size, *shape)
+        batch.labels.reshape(*self.label_shape(size, shape))
         out, labels = batch.data.replace_data(), batch.labels.replace_data()
         job = Job(items, numbers, out, labels, ready)
         threads = max(1, prefetch.data_threads())
@@ -195,7 +206,9 @@ class BaseData(Layer):
         batch.state = self._state()
         batch.restarts = self.restarts()
 
-    def begin(self, items: list[Any], batch: Batch) -> tuple[dict[int, tuple[Array, int]], Shape]:
+    def begin(
+        self, items: list[Any], draws: Draws, batch: Batch
+    ) -> tuple[dict[int, tuple[Array, Any]], Shape]:
         """What is decoded to know the shape of the batch's images, and the shape."""
         while True:
             try:
@@ -204,9 +217,13 @@ class BaseData(Layer):
             except BadRecord as e:
                 items[0] = self._instead(0, e, batch)
         try:
-            return {0: (image, label)}, output_shape(self.transformer.param, image.shape)
+            return {0: (image, label)}, self.begin_shape(image, label, draws[0])
         except NetError as e:
             raise NetError(f"{self.describe(items[0])}: {e}") from e
+
+    def begin_shape(self, image: Array, label: Any, draws: Draws) -> Shape:
+        """The shape of all images of a batch, from the first and its random numbers."""
+        return self.shape_of(image.shape)
 
     def fill(self, job: Job, places: range) -> None:
         """Decode and transform what goes to some places.  Runs in several threads."""

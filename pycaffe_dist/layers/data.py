@@ -12,7 +12,7 @@ from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.data.shards import Records, shard_of, sources
 from pycaffe_dist.data.source import Buffer, Source, key_text, open_source
-from pycaffe_dist.data.transformer import Shape, encoded_color, output_shape
+from pycaffe_dist.data.transformer import Shape, crop_of, encoded_color
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, BaseData
@@ -53,19 +53,28 @@ class Data(BaseData):
     def guess_shape(self) -> Shape:
         with suppress(FileError, MissingPartError):
             return self._first_shape()
-        p = self.layer_param.transform_param
-        if not p.crop_size:
+        p, size = self.layer_param.transform_param, self.size_told()
+        if not size:
             raise NetError(
                 f"the shape of its images is not known: {self.layer_param.data_param.source} "
                 "cannot be read, and there is no transform_param.crop_size"
             )
         channels = 1 if p.force_gray else len(p.mean_value) if len(p.mean_value) > 1 else 3
-        return channels, p.crop_size, p.crop_size
+        return channels, *size
+
+    def size_told(self) -> tuple[int, int] | None:
+        """Height and width of what leaves the layer, as far as the settings tell."""
+        return crop_of(self.layer_param.transform_param)
 
     def take(self, place: int) -> Record:
         return self.records.view()
 
-    def decode(self, item: Record) -> tuple[Array, int]:
+    def decode(self, item: Record) -> tuple[Array, Any]:
+        pixels, label, _ = self.parse(item)
+        return pixels, label
+
+    def parse(self, item: Record) -> tuple[Array, int, bool]:
+        """The image, the label, and whether the image was stored as a file."""
         color = encoded_color(self.layer_param.transform_param)
         try:
             pixels, label, encoded = parse_record(item[1], color)
@@ -74,7 +83,7 @@ class Data(BaseData):
         if color is not Color.NATIVE and not encoded:
             with suppress(IndexError):
                 log.error("data_transformer.cpp:120", self.untold.pop())
-        return pixels, label
+        return pixels, label, encoded
 
     def describe(self, item: Record) -> str:
         return f"{self._path()}: record {key_text(item[0])}"
@@ -119,7 +128,7 @@ class Data(BaseData):
                 item = source.read()
                 try:
                     image, _ = self.decode(item)
-                    return output_shape(self.layer_param.transform_param, image.shape)
+                    return self.shape_of(image.shape)
                 except BadRecord:
                     if not prefetch.settings.skip_bad_records or source.restarts:
                         raise

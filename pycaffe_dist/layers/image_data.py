@@ -12,7 +12,7 @@ from pycaffe_dist.data import draws, prefetch
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.data.shards import Deal, shard_of, sources
-from pycaffe_dist.data.transformer import Shape, output_shape
+from pycaffe_dist.data.transformer import Shape, crop_of
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, BaseData
@@ -54,19 +54,19 @@ class ImageData(BaseData):
             log.info("image_data_layer.cpp:54", "Skipping first %d data points.", self.taken)
             if self.taken >= len(self.lines):
                 raise NetError(f"rand_skip: {self.taken} of {len(self.lines)} images to be skipped")
-        return output_shape(self.layer_param.transform_param, self._first_image().shape)
+        return self.shape_of(self._first_image().shape)
 
     def guess_shape(self) -> Shape:
         p, transform = self.layer_param.image_data_param, self.layer_param.transform_param
         self._check_size()
         channels = 3 if p.is_color else 1
-        if transform.crop_size:
-            return channels, transform.crop_size, transform.crop_size
+        if crop := crop_of(transform):
+            return channels, *crop
         if p.new_height:
             return channels, p.new_height, p.new_width
         with suppress(FileError):
             self.lines = read_image_list(p.source)
-            return output_shape(transform, self._read(self.lines[0][0]).shape)
+            return self.shape_of(self._read(self.lines[0][0]).shape)
         raise NetError(
             "the size of its images is not known: they cannot be read, and there is neither "
             "image_data_param.new_height and new_width nor transform_param.crop_size"

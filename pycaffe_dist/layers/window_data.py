@@ -12,7 +12,7 @@ from pycaffe_dist.data.draws import raw
 from pycaffe_dist.data.image import Color, Pixels, decode, read_image
 from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.data.shards import sources
-from pycaffe_dist.data.transformer import Shape
+from pycaffe_dist.data.transformer import Draws, Shape
 from pycaffe_dist.data.windows import Window, read_window_file, warp
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
@@ -63,8 +63,11 @@ class WindowData(BaseData):
         window = among[raw(self.rng) % len(among)]
         return window, self.layer_param.transform_param.mirror and raw(self.rng) % 2 == 1
 
-    def begin(self, items: list[Any], batch: Batch) -> tuple[dict[int, tuple[Array, int]], Shape]:
-        return {}, (self.windows.channels, self.transformer.crop, self.transformer.crop)
+    def begin(
+        self, items: list[Any], draws: Draws, batch: Batch
+    ) -> tuple[dict[int, tuple[Array, Any]], Shape]:
+        crop = self.transformer.param.crop_size
+        return {}, (self.windows.channels, crop, crop)
 
     def fill(self, job: Job, places: range) -> None:
         for i in places:
@@ -110,7 +113,7 @@ class WindowData(BaseData):
         """(channels, crop, crop), from which a window takes the part it fills."""
         if channels != 3:
             raise NetError(f"{source}: images have 3 channels here, the file says {channels}")
-        mean, crop = self.transformer.mean, self.transformer.crop
+        mean, crop = self.transformer.mean, self.transformer.param.crop_size
         if mean is None:
             return None
         if self.transformer.param.HasField("mean_file"):
