@@ -87,6 +87,7 @@ class Batch:
     restarts: int = 0  # of the source, up to here
     skipped: list[str] = field(default_factory=list)  # what was wrong with bad records
     error: BaseException | None = None
+    extra: Blob | None = None  # a third top, of layers that have one
     raw: Any = None  # the images untransformed, where that is left to a device
 
     @classmethod

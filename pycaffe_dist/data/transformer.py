@@ -161,6 +161,17 @@ class Transformer:
             )
 
 
+class SeededTransformer(Transformer):
+    """A Transformer whose draws begin with a seed for everything else that is random."""
+
+    def draws(self, count: int) -> Draws:
+        plain = super().draws(count)
+        seeds = np.zeros((count, 1), np.uint32)
+        if self.rng is not None:
+            seeds = self.rng.randint(0, RAW_MAX + 1, size=(count, 1), dtype=np.uint32)
+        return np.concatenate([seeds, plain], axis=1)
+
+
 def mirror(image: Array) -> Array:
     """An image (channels, height, width) with its columns turned round."""
     if image.dtype == np.uint8 and image.strides[2] == 1:

@@ -146,7 +146,8 @@ class BaseData(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         with naming(self):
             batch = self._next_batch()
-        for view, blob in zip(top, (batch.data, batch.labels), strict=False):
+        for view, blob in zip(top, (batch.data, batch.labels, batch.extra), strict=False):
+            assert blob is not None, "the batch has no third blob"
             view.reshape(*blob.shape)
             view.share_data(blob)
         self._used = batch.state

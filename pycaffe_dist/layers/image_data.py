@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +21,6 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import child, draw
 
-Line = tuple[str, int]  # path and label
 SAME_ORDER = 1  # seeds what several ranks shuffle alike: their random numbers are different ones
 
 
@@ -40,7 +40,7 @@ class ImageData(BaseData):
         p = self.layer_param.image_data_param
         self._check_size()
         shard = self._shard()
-        self.lines = read_image_list(shard or p.source)
+        self.lines = self.read_list(shard or p.source)
         self.order = np.arange(len(self.lines), dtype=np.int32)
         self.deal = None if shard else self._deal()
         if p.shuffle and not self.deal:
@@ -65,14 +65,18 @@ class ImageData(BaseData):
         if p.new_height:
             return channels, p.new_height, p.new_width
         with suppress(FileError):
-            self.lines = read_image_list(p.source)
+            self.lines = self.read_list(p.source)
             return self.shape_of(self._read(self.lines[0][0]).shape)
         raise NetError(
             "the size of its images is not known: they cannot be read, and there is neither "
             "image_data_param.new_height and new_width nor transform_param.crop_size"
         )
 
-    def take(self, place: int) -> Line:
+    def read_list(self, path: str) -> Sequence[Any]:
+        """The lines of a list: each begins with the path of an image."""
+        return read_image_list(path)
+
+    def take(self, place: int) -> Any:
         line = self.lines[self._line()]
         self.taken += 1
         if not self.deal and self.taken == len(self.lines):
@@ -81,14 +85,14 @@ class ImageData(BaseData):
                 self._shuffle()
         return line
 
-    def decode(self, item: Line) -> tuple[Array, int]:
+    def decode(self, item: Any) -> tuple[Array, Any]:
         try:
             return self._read(item[0]), item[1]
         except FileError as e:
             raise BadRecord(str(e)) from e
 
-    def describe(self, item: Line) -> str:
-        return item[0]
+    def describe(self, item: Any) -> str:
+        return str(item[0])
 
     def position(self) -> dict[str, Any]:
         """In a list that is dealt: how many lines all ranks have taken together."""

@@ -8,26 +8,14 @@ import numpy as np
 
 from pycaffe_dist.data.annotated import COLUMNS, Pipeline, Stored, in_rows, in_yolos_form
 from pycaffe_dist.data.annotations import fitted_size, parse_annotated
-from pycaffe_dist.data.draws import RAW_MAX
 from pycaffe_dist.data.prefetch import Batch
-from pycaffe_dist.data.transformer import Draws, Shape, Transformer, output_shape
+from pycaffe_dist.data.transformer import Draws, SeededTransformer, Shape, Transformer, output_shape
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, Job
 from pycaffe_dist.layers.data import Data, Record
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
-
-
-class SeededTransformer(Transformer):
-    """A Transformer whose draws begin with a seed for everything else that is random."""
-
-    def draws(self, count: int) -> Draws:
-        plain = super().draws(count)
-        seeds = np.zeros((count, 1), np.uint32)
-        if self.rng is not None:
-            seeds = self.rng.randint(0, RAW_MAX + 1, size=(count, 1), dtype=np.uint32)
-        return np.concatenate([seeds, plain], axis=1)
 
 
 @register("AnnotatedData")
