@@ -54,6 +54,12 @@ class BaseData(Layer):
 
     bottoms = 0
     tops: Arity = 2
+    fork_fields = (
+        "TransformationParameter.crop_h",
+        "TransformationParameter.crop_w",
+        "TransformationParameter.crop_height",
+        "TransformationParameter.crop_width",
+    )
 
     # -- what a subclass writes --------------------------------------------------------------
 
