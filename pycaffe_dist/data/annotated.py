@@ -8,8 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.data import annotations
-from pycaffe_dist.data.annotations import Boxes, Window
+from pycaffe_dist.data.annotations import (
+    Boxes,
+    Window,
+    extrapolated,
+    mirrored,
+    projected,
+    resized,
+)
 from pycaffe_dist.data.augment import distort, expand, noise
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Color, Pixels, decode
@@ -93,14 +99,14 @@ class Pipeline:
             expand(pixels, p.expand_param, self.mean, rng) if p.HasField("expand_param") else None
         )
         if larger is not None:
-            pixels, boxes = again(larger[0]), annotations.projected(boxes, larger[1], self._emit())
+            pixels, boxes = again(larger[0]), projected(boxes, larger[1], self._emit())
         window = sample(self.samplers, boxes, rng) if self.samplers else None
         if window is not None:
             pixels = again(cut(pixels, window))
-            boxes = annotations.projected(boxes, window, self._emit())
+            boxes = projected(boxes, window, self._emit())
         size = pixels.shape[:2]
         if policy is not None:
-            boxes = annotations.resized(boxes, policy, *size)
+            boxes = resized(boxes, policy, *size)
             pixels = apply_resize(pixels, policy, rng)
         if p.HasField("noise_param"):
             pixels = noise(pixels, p.noise_param, rng)
@@ -117,16 +123,16 @@ class Pipeline:
 
         ``place``: whether the image is mirrored, then its top and left in what it is then.
         """
-        (mirrored, top, left), (height, width) = place, crop
+        (turned, top, left), (height, width) = place, crop
         sides = np.array(example.image.shape[:0:-1] * 2, np.float32)
-        left = example.image.shape[2] - width - left if mirrored else left
+        left = example.image.shape[2] - width - left if turned else left
         window = np.array([left, top, left + width, top + height], np.float32) / sides
-        boxes = annotations.projected(example.boxes, window, self._emit())
-        if mirrored:
-            return annotations.mirrored(boxes)
+        boxes = projected(example.boxes, window, self._emit())
+        if turned:
+            return mirrored(boxes)
         if policy is None:
             return boxes
-        return annotations.extrapolated(boxes, policy, example.size, window)
+        return extrapolated(boxes, policy, example.size, window)
 
     def _emit(self) -> EmitConstraint | None:
         return self.param.emit_constraint if self.param.HasField("emit_constraint") else None

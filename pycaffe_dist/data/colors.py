@@ -37,8 +37,8 @@ def to_hsv(image: Pixels) -> Pixels:
 
 def from_hsv(image: Pixels) -> Pixels:
     """The inverse of ``to_hsv``; hues beyond 179 go round."""
-    hue, saturation, value = (image[:, :, i].astype(np.float32) for i in range(3))
-    hue, saturation = hue / 30 % 6, saturation / 255
+    turn, depth, value = (image[:, :, i].astype(np.float32) for i in range(3))
+    hue, saturation = turn / 30 % 6, depth / 255
     sector = hue.astype(np.intp) % 6
     part = hue - np.floor(hue)
     shades = np.stack(

@@ -59,7 +59,8 @@ def resize_by(image: Pixels, height: int, width: int, mode: int) -> Pixels:
             np.minimum((np.arange(new) * (old / new)).astype(np.intp), old - 1)
             for old, new in zip(image.shape[:2], (height, width), strict=True)
         )
-        return image[rows[:, None], columns]
+        nearest: Pixels = image[rows[:, None], columns]
+        return nearest
     matrices = [
         area(old, new) if mode == ResizeParameter.AREA else taps(old, new, *KERNELS[mode])
         for old, new in zip(image.shape[:2], (height, width), strict=True)
@@ -82,7 +83,8 @@ def area(size: int, wanted: int) -> Matrix:
     low, high = edges[:-1, None], edges[1:, None]
     pixel = np.arange(size)
     covered = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0, None)
-    return (covered / covered.sum(axis=1, keepdims=True)).astype(np.float32)
+    shares: Matrix = (covered / covered.sum(axis=1, keepdims=True)).astype(np.float32)
+    return shares
 
 
 def taps(size: int, wanted: int, kernel: Callable[[Any], Any], reach: int) -> Matrix:
@@ -109,4 +111,7 @@ def lanczos(x: Any) -> Any:
     return np.where(abs(x) < 4, np.sinc(x) * np.sinc(x / 4), 0)
 
 
-KERNELS = {ResizeParameter.CUBIC: (cubic, 2), ResizeParameter.LANCZOS4: (lanczos, 4)}
+KERNELS: dict[int, tuple[Callable[[Any], Any], int]] = {
+    ResizeParameter.CUBIC: (cubic, 2),
+    ResizeParameter.LANCZOS4: (lanczos, 4),
+}

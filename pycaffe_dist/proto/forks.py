@@ -115,15 +115,17 @@ _LAYER_TYPES = """
     segnet: DenseImageData
     segnet | yolo: Upsample
     mpi psp happynear | deconvnet segnet: BN
-    mpi: Scatter SyncBN
+    mpi: BatchReduction Scatter SyncBN
     mpi | arc: Gather
+    deconvnet: Unpooling
     deeplab psp: AdaptiveBiasChannel BiasChannel DenseCRF DomainTransform ImageSegData
         SpatialProduct
     deeplab psp arc: Interp MatRead MatWrite SegAccuracy UniqueLabel
     crfrnn: MultiStageMeanfield
-    flownet: ChannelNorm Correlation1D DataAugmentation FLOWriter FlowAugmentation ImgReader
+    flownet: ChannelNorm Correlation1D DataAugmentation FLOWriter FlowAugmentation ImgReader NegReLU
     flownet arc: Accum Correlation Downsample FlowWarp LpqLoss Mean Resample
-    c3d: Convolution3D Pooling3D
+    stn: SpatialTransformer
+    c3d: Convolution3D Deconvolution3D Pooling3D
     mscnn: BboxAccuracy BoxOutput DetectionAccuracy DetectionLoss ImageGtData ProposalTarget
     dgd: GuidedDropout
     search: LabeledMatching RandomSamplingSoftmaxLoss UnlabeledMatching
@@ -134,8 +136,9 @@ _LAYER_TYPES = """
         Insanity LabelSpecificAdd LabelSpecificMargin LabelSpecificRescale LargeMarginInnerProduct
         Local Pairwise TripletLoss
     ssd | happynear: FocalLoss
+    mscnn | arc single: ROIAlign
     arc: DepthToSpace ExpandDimsND HardSigmoid HardSwish LayerNorm LogSoftmax MatMul Mish MirrorPad
-        Pad ROIAlign ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ResizeBilinear
+        Pad ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ResizeBilinear
         ResizeNearestNeighbor ScaledTanH SeLU SeLu Shape Softplus Softsign SpaceToDepth Squeeze
         Stack StridedSlice Unstack
     color | happynear: Resize

@@ -63,20 +63,21 @@ class GridROIAlign(RegionLayer):
         xp, (_, _, h, w) = self.xp, bottom[0].shape
         images, (x1, y1, x2, y2) = self._sides(bottom)
         wide, high = (x2 - x1 + 1) * self.pad_ratio, (y2 - y1 + 1) * self.pad_ratio
-        rows, down = self._along(y1 - high, y2 + high, self.size[0], h)
-        columns, across = self._along(x1 - wide, x2 + wide, self.size[1], w)
+        rows, row_counts = self._along(y1 - high, y2 + high, self.size[0], h)
+        columns, column_counts = self._along(x1 - wide, x2 + wide, self.size[1], w)
         shape = (len(images), rows.shape[1], columns.shape[1])
         grid = [xp.zeros(shape, self.dtype) for _ in range(2)]
         grid[0] += rows[:, :, None]
         grid[1] += columns[:, None]
-        inside = (down[:, :, None] & across[:, None]).reshape(-1)
-        taps = [
+        inside = (row_counts[:, :, None] & column_counts[:, None]).reshape(-1)
+        down, across = (
             between(xp, at.reshape(-1), n, clamp=True) for at, n in zip(grid, (h, w), strict=True)
-        ]
+        )
         first = (images.reshape(-1, 1) * (h * w) + xp.zeros(shape[1] * shape[2], np.int64)).reshape(
             -1
         )
-        return corner_places(*taps, w) + first, corners(taps[0].weights, taps[1].weights) * inside
+        weights = corners(down.weights, across.weights) * inside
+        return corner_places(down, across, w) + first, weights
 
     def _sides(self, bottom: Views) -> tuple[Any, Any]:
         images, rows = self.regions(bottom)

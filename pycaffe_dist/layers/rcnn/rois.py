@@ -26,9 +26,9 @@ class Bins:
 
     def spans(self) -> tuple[Any, Any, Any, Any]:
         """top, bottom (R, rows, 1) and left, right (R, 1, columns)."""
-        rows = (a.reshape(*a.shape, 1) for a in (self.top, self.bottom))
-        columns = (a.reshape(len(a), 1, -1) for a in (self.left, self.right))
-        return (*rows, *columns)  # type: ignore[return-value]
+        top, bottom = (a.reshape(*a.shape, 1) for a in (self.top, self.bottom))
+        left, right = (a.reshape(len(a), 1, -1) for a in (self.left, self.right))
+        return top, bottom, left, right
 
 
 class RegionLayer(Layer):

@@ -139,9 +139,10 @@ class ImageSegData(LabelledPixels):
         factors, pixels = list(p.scale_factors), image.transpose(1, 2, 0)
         if factors:
             factor = factors[np.random.default_rng(seed).integers(len(factors))]
-            size = [max(1, round(side * factor)) for side in labels.shape]
-            pixels = resize_by(pixels, *size, ResizeParameter.LINEAR)
-            labels = resize_by(labels[:, :, None], *size, ResizeParameter.NEAREST)[:, :, 0]
+            height, width = (max(1, round(side * factor)) for side in labels.shape)
+            pixels = resize_by(pixels, height, width, ResizeParameter.LINEAR)
+            plane = resize_by(labels[:, :, None], height, width, ResizeParameter.NEAREST)
+            labels = plane[:, :, 0]
         crop = crop_of(p)
         if crop and (labels.shape[0] < crop[0] or labels.shape[1] < crop[1]):
             ignored = self.layer_param.image_data_param.ignore_label

@@ -73,8 +73,8 @@ class SegAccuracy(Layer):
         if not fine.all():
             at = int(fine.argmin())
             place = np.unravel_index(at, bottom[1].shape)
-            ignored = self.ignored[0] if self.ignored else None
-            raise self.error(wrong_label(float(given[at]), place, classes, ignored))
+            first = self.ignored[0] if self.ignored else None
+            raise self.error(wrong_label(float(given[at]), place, classes, first))
         return labels.astype(np.int64), counted
 
 

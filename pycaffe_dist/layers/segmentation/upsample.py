@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import Arity, Layer, register
 from pycaffe_dist.layers.work import planes
 
 
@@ -18,7 +18,7 @@ class Unpool(Layer):
     h·W + w in its channel.  Where several point to one place the last counts.
     """
 
-    bottoms = 2
+    bottoms: Arity = 2
     label_bottoms = (1,)
 
     def size(self, bottom: Views) -> tuple[int, int]:

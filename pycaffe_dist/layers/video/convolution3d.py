@@ -19,26 +19,18 @@ from pycaffe_dist.layers.work import Working
 def in_bvlc_words(layer: BaseConvolution) -> None:
     """Say convolution3d_param, or C3D 1.0's additions to convolution_param, in BVLC's words."""
     p, own = layer.layer_param.convolution_param, layer.layer_param.convolution3d_param
-    side: int | None
+    sizes: Any = p
+    side, pad, stride = max([*p.kernel_size, 0]), max([*p.pad, 0]), max([*p.stride[:1], 1])
     if layer.layer_param.HasField("convolution3d_param"):
+        sizes = own
         side, pad, stride = own.kernel_size, own.pad, own.stride
         p.num_output, p.bias_term = own.num_output, own.bias_term
         p.weight_filler.CopyFrom(own.weight_filler)
         p.bias_filler.CopyFrom(own.bias_filler)
-    else:
-        own = p
-        side, pad, stride = (
-            [*sizes, default][0]
-            for sizes, default in ((p.kernel_size, 0), (p.pad, 0), (p.stride, 1))
-        )
-    layer.check(bool(side and own.kernel_depth), "give kernel_size and kernel_depth, above 0")
-    kernel, step, border = own.kernel_depth, own.temporal_stride, own.temporal_pad
-    for name, sizes in (
-        ("kernel_size", [kernel, side, side]),
-        ("stride", [step, stride, stride]),
-        ("pad", [border, pad, pad]),
-    ):
-        getattr(p, name)[:] = sizes
+    layer.check(bool(side and sizes.kernel_depth), "give kernel_size and kernel_depth, above 0")
+    p.kernel_size[:] = [sizes.kernel_depth, side, side]
+    p.stride[:] = [sizes.temporal_stride, stride, stride]
+    p.pad[:] = [sizes.temporal_pad, pad, pad]
     p.group = 1  # C3D reads group and filter_group, but every filter sees all channels
 
 

@@ -161,7 +161,7 @@ class VideoData(Clips):
         own: Any = self.layer_param.video_data_param
         if not self.layer_param.HasField("video_data_param"):
             own = self.layer_param.image_data_param
-        return max(1, own.new_length)
+        return max(1, int(own.new_length))
 
 
 def _segmented(param: LayerParameter) -> bool:
@@ -255,12 +255,12 @@ def part_sizes(
     """
     base = min(image)
     sides = [int(base * ratio) for ratio in ratios or [1, 0.875, 0.75, 0.66]]
+    heights, widths = ([c if abs(side - c) < 3 else side for side in sides] for c in crop)
     return [
-        tuple(c if abs(side - c) < 3 else side for side, c in zip(pair, crop, strict=True))
-        for i, a in enumerate(sides)
-        for j, b in enumerate(sides)
+        (height, width)
+        for i, height in enumerate(heights)
+        for j, width in enumerate(widths)
         if abs(i - j) <= most
-        for pair in [(a, b)]
     ]
 
 
