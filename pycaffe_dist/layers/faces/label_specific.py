@@ -1,0 +1,192 @@
+"""LabelSpecificAdd, LabelSpecificRescale, LabelSpecificMargin: the score of an item's own label
+changed in training, so that it has to be better by a margin.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+from typing import Any
+
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.loss import class_numbers
+from pycaffe_dist.layers.work import Working
+from pycaffe_dist.proto.caffe_pb2 import TRAIN
+
+
+class LabelSpecific(Working):
+    """Scores (N, K) and labels (N,) in, scores out; if ``applies``, the labelled ones changed."""
+
+    bottoms = 2
+    label_bottoms = (1,)
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        self.applies = self.phase == TRAIN
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        x = bottom[0]
+        self.check(len(x.shape) > 1, f"needs scores (N, K), found {x.shape}")
+        self.folded = (x.shape[0], x.count_from(1), 1)
+        self.check(
+            bottom[1].count == x.shape[0],
+            f"needs {x.shape[0]} labels, one for each item, found the shape {bottom[1].shape}",
+        )
+        top[0].reshape_like(x)
+
+    def changed(self, own: Any) -> Any:
+        """The new scores of the labels, (N,)."""
+        raise NotImplementedError
+
+    def slope(self, own: Any) -> Any:
+        """What their gradient is multiplied by."""
+        raise NotImplementedError
+
+    def others(self) -> float:
+        """What the scores of all other classes are multiplied by."""
+        return 1
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        x, y = (view.data.reshape(self.folded[:2]) for view in (bottom[0], top[0]))
+        if not self.applies:
+            y[...] = x
+            return
+        at = self._labelled(bottom)
+        own = self.work("own", (len(x),))
+        own[...] = x[at]
+        self.xp.multiply(x, self.dtype.type(self.others()), out=y)
+        y[at] = self.changed(own)
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        self.check(not propagate_down[1], "cannot give its labels a gradient")
+        if not propagate_down[0]:
+            return
+        gy, gx = (view.diff.reshape(self.folded[:2]) for view in (top[0], bottom[0]))
+        if not self.applies:
+            gx[...] = gy
+            return
+        at = self._labelled(bottom)
+        own = gy[at] * self.slope(self.work("own", (len(gy),)))
+        self.xp.multiply(gy, self.dtype.type(self.others()), out=gx)
+        gx[at] = own
+
+    def _labelled(self, bottom: Views) -> tuple[Any, Any]:
+        labels, _ = class_numbers(self, bottom[1], self.folded)
+        return self.xp.arange(self.folded[0]), labels.reshape(-1)
+
+
+@register("LabelSpecificAdd")
+class LabelSpecificAdd(LabelSpecific):
+    """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y."""
+
+    def changed(self, own: Any) -> Any:
+        bias = self.dtype.type(self.layer_param.label_specific_add_param.bias)
+        return own + bias * (own > -bias)
+
+    def slope(self, own: Any) -> Any:
+        return self.dtype.type(1)
+
+
+class Scheduled(LabelSpecific):
+    """A number that changes with each training pass; counted from ``iteration`` on."""
+
+    def start(self, iteration: int) -> None:
+        self.iteration = iteration
+
+    def get_state(self) -> dict[str, Any]:
+        return {"iteration": self.iteration}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.iteration = int(state["iteration"])
+
+
+@register("LabelSpecificRescale")
+class LabelSpecificRescale(Scheduled):
+    """In TRAIN (in TEST too with ``rescale_test``) the label's score is multiplied by w =
+    ``positive_weight``, all others by ``negative_weight``;  ∂x is the derivative.
+
+    ``for_ip``: only where the label's score is positive.  ``bias_fix`` adds 1 − w to it.
+    ``power_on_positive``: sign(s)·|s|ʷ in place of w·s.  With ``positive_weight_base``
+    w = base·(1 + gamma·i)^−power, i counting training passes, within positive_weight_min and _max.
+    Tops: the scores and, if wanted, w: (1,).
+    """
+
+    tops = (1, 2)
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.label_specific_rescale_param
+        self.applies = self.phase == TRAIN or p.rescale_test
+        self.start(p.iteration)
+        self.weight = p.positive_weight
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        super().reshape(bottom, top)
+        for view in top[1:]:
+            view.reshape(1)
+
+    def others(self) -> float:
+        return float(self.layer_param.label_specific_rescale_param.negative_weight)
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.label_specific_rescale_param
+        if p.HasField("positive_weight_base") and self.phase == TRAIN:
+            weight = p.positive_weight_base * (1 + p.gamma * self.iteration) ** -p.power
+            if p.HasField("positive_weight_min"):
+                weight = max(weight, p.positive_weight_min)
+            if p.HasField("positive_weight_max"):
+                weight = min(weight, p.positive_weight_max)
+            self.weight = weight
+            self.iteration += 1
+        super().forward(bottom, top)
+        for view in top[1:]:
+            view.data[...] = self.weight
+
+    def changed(self, own: Any) -> Any:
+        p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
+        new = self.xp.sign(own) * abs(own) ** w if p.power_on_positive else own * w
+        if p.bias_fix:
+            new = new + (1 - w)
+        return self.xp.where(own > 0, new, own) if p.for_ip else new
+
+    def slope(self, own: Any) -> Any:
+        p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
+        slope = w * abs(own) ** (w - 1) if p.power_on_positive else own * 0 + w
+        return self.xp.where(own > 0, slope, self.dtype.type(1)) if p.for_ip else slope
+
+
+@register("LabelSpecificMargin")
+class LabelSpecificMargin(Scheduled):
+    """In TRAIN the label's score c = cos θ becomes cos(θ + m), m in degrees (ArcFace);
+    ∂x = ∂y·(cos m + c / √(1 − c² + 10⁻¹²) · sin m).
+
+    m is a parameter (1,) that no solver changes.  With ``margin_base`` it is base − 1 +
+    (1 + gamma·i)^power, at most ``margin_max``, i counting training passes from ``iteration`` on.
+    """
+
+    EPS = 1e-12
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        super().setup(bottom, top)
+        self.start(self.layer_param.label_specific_margin_param.iteration)
+        self.add_blob((1,))
+        specs = self.layer_param.param
+        (specs[0] if specs else specs.add()).lr_mult = 0
+        specs[0].decay_mult = 0
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.label_specific_margin_param
+        if self.applies and p.HasField("margin_base"):
+            m = p.margin_base + (1 + p.gamma * self.iteration) ** p.power - 1
+            self.params[0].change_data()[...] = min(m, p.margin_max)
+            self.iteration += 1
+        super().forward(bottom, top)
+
+    def changed(self, own: Any) -> Any:
+        turn = self._turn()
+        return own * cos(turn) - self.xp.sqrt(1 - own * own + self.EPS) * sin(turn)
+
+    def slope(self, own: Any) -> Any:
+        turn = self._turn()
+        return own / self.xp.sqrt(1 - own * own + self.EPS) * sin(turn) + cos(turn)
+
+    def _turn(self) -> float:
+        return float(self.params[0].data[0]) * pi / 180
