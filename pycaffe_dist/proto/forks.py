@@ -56,6 +56,7 @@ FORKS = {
     "opencv": "OpenCV's importer",
     "arc": "Synopsys Caffe (the repository synopsys-caffe)",
     "color": "the Caffe of richzhang/colorization",
+    "east": "the Caffe of SURFZJY/EAST-caffe",
     "cpm": "the pose estimation fork (CMU-Perceptual-Computing-Lab/caffe_train)",
     "deepbit": "DeepBit (kevinlin311tw/cvpr16-deepbit)",
     "prune": "the Caffe of yihui-he/channel-pruning",
@@ -152,6 +153,8 @@ _LAYER_TYPES = """
     ristretto: ConvolutionRistretto DeconvolutionRistretto FcRistretto LRNRistretto
     cpm: CPMData
     hed: ImageLabelmapData
+    openvino: GRN
+    east: DiceCoefLoss
     deepbit: EvenDistLoss MinQuantizeLoss TransformLoss
 """
 

@@ -1,0 +1,1 @@
+"""Losses that forks added."""
