@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rearranged import Rearranged, Shape
+from pycaffe_dist.layers.ssd.permute import Axes
 
 
 @register("Transpose")
-class Transpose(Rearranged):
+class Transpose(Axes):
     """The axes in the order ``dim``, which names each of them once."""
 
-    def shape(self, x: Shape) -> Sequence[int]:
-        order = [*self.layer_param.transpose_param.dim]
+    def setup(self, bottom: Views, top: Views) -> None:
+        self.order, count = [*self.layer_param.transpose_param.dim], len(bottom[0].shape)
         self.check(
-            sorted(order) == [*range(len(x))],
-            f"dim must name each of the {len(x)} axes of the bottom {x} once, found {order}",
+            sorted(self.order) == [*range(count)],
+            f"dim must name each of the {count} axes once, found {self.order}",
         )
-        return [x[axis] for axis in order]
-
-    def view(self, x: Any) -> Any:
-        return x.transpose(*self.layer_param.transpose_param.dim)
 
 
 @register("Reverse")
