@@ -52,7 +52,7 @@ class SoftmaxWithLoss(Loss):
     def gains(self, bottom: Views) -> tuple[Any, Any]:
         """log p[label] at every position (outer, inner), 0 where it does not count; which do."""
         xp, p = self.xp, self.prob.data.reshape(self.folded)
-        softmax(xp, bottom[0].data.reshape(self.folded), out=p)
+        self.probabilities(bottom[0].data.reshape(self.folded), out=p)
         labels, counted = self.labels(bottom)
         own = p.reshape(-1)[places(xp, labels, self.folded)]
         xp.maximum(own, self.dtype.type(LEAST), out=own)
@@ -60,6 +60,9 @@ class SoftmaxWithLoss(Loss):
         if counted is not None:
             xp.copyto(own, 0, where=~counted)
         return own, counted
+
+    def probabilities(self, x: Any, out: Any) -> None:
+        softmax(self.xp, x, out=out)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)

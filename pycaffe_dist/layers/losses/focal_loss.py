@@ -7,7 +7,6 @@ from typing import Any
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import places
-from pycaffe_dist.layers.softmax import softmax
 from pycaffe_dist.layers.softmax_loss import LEAST, SoftmaxWithLoss
 from pycaffe_dist.proto.caffe_pb2 import FocalLossParameter, LayerParameter
 
@@ -25,7 +24,7 @@ class Focal(SoftmaxWithLoss):
 
     def forward(self, bottom: Views, top: Views) -> None:
         p = self.prob.data.reshape(self.folded)
-        softmax(self.xp, bottom[0].data.reshape(self.folded), out=p)
+        self.probabilities(bottom[0].data.reshape(self.folded), out=p)
         own, log_own, counted = self._own(bottom)
         terms = self.weights(own)[0] * log_own
         if counted is not None:

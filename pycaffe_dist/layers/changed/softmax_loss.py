@@ -1,0 +1,38 @@
+"""SoftmaxWithLoss with happynear's ``normalize_type``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
+
+EPS = 1e-6
+
+
+@register(
+    "SoftmaxWithLoss",
+    dialect="happynear",
+    when=lambda p: p.softmax_param.normalize_type in ("L1", "L2"),
+    why="softmax_param has normalize_type L1 or L2",
+)
+class NormalizedWithLoss(SoftmaxWithLoss):
+    """−1/n Σ log p[label], p = x/‖x‖ in place of a softmax, by ``normalize_type`` L1 or L2.
+
+    ∂x = (p − [label])/n as if it were one; it is not the derivative.
+    """
+
+    def probabilities(self, x: Any, out: Any) -> None:
+        xp, eps = self.xp, self.dtype.type(EPS)
+        if self.layer_param.softmax_param.normalize_type == "L1":
+            norm = abs(x).sum(axis=1, keepdims=True) + eps
+        else:
+            norm = xp.sqrt(xp.square(x).sum(axis=1, keepdims=True) + eps)
+        xp.divide(x, norm, out=out)
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        super().setup(bottom, top)
+        p = self.layer_param.softmax_param
+        for field in ("label_smooth_factor", "class_weight", "hard_mining_label", "cutting_point"):
+            self.check(not getattr(p, field), f"softmax_param's {field} is not supported")
