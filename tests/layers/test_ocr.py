@@ -368,10 +368,12 @@ def test_dense_block(bottleneck):
     assert len(blobs) == (21 if bottleneck else 11)
     y = run.inputs[0]
     for t in range(2):
-        out = y
+        first = (blobs[2 + t], blobs[4 + t])
         if bottleneck:
-            out = unit(out, blobs[10 + t], blobs[12 + t], blobs[14 + t])
-        y = np.concatenate([y, unit(out, blobs[t], blobs[2 + t], blobs[4 + t])], axis=1)
+            out = unit(unit(y, blobs[10 + t], *first), blobs[t], blobs[12 + t], blobs[14 + t])
+        else:
+            out = unit(y, blobs[t], *first)
+        y = np.concatenate([y, out], axis=1)
     np.testing.assert_allclose(run.forward()[0], y, atol=1e-9)
     learned = [i for i, spec in enumerate(run.layer.layer_param.param) if spec.lr_mult]
     assert learned == [*range(6), *(range(10, 16) if bottleneck else ())]
@@ -407,5 +409,8 @@ def test_dense_block_drops_out():
 def test_dense_block_refuses_other_sizes():
     with pytest.raises(NetError, match="must keep the size"):
         LayerRun(LayerCase(dense_block("pad_h: 0"), [(2, 3, 5, 5)]))
-    with pytest.raises(NetError, match="initChannel 3"):
-        LayerRun(LayerCase(dense_block(), [(2, 4, 5, 5)]))
+    run = LayerRun(LayerCase(dense_block(), [(2, 4, 5, 5)]))
+    assert run.top[0].shape == (2, 8, 5, 5)  # the bottom's channels count, not initChannel
+    run.bottom[0].blob.reshape(2, 3, 5, 5)
+    with pytest.raises(NetError, match="its filters are for 4 channels"):
+        run.layer.reshape(run.bottom, run.top)

@@ -88,29 +88,30 @@ class Stage:
 @register("DenseBlock")
 class DenseBlock(Layer):
     """``numTransition`` L times: BatchNorm, ReLU and a convolution to ``growthRate`` channels, put
-    behind the channels there are: x (N, initChannel, H, W) to y (N, initChannel + L·growth, H, W).
+    behind the channels there are: x (N, C, H, W) to y (N, C + L·growth, H, W).
 
     With ``use_BC`` another BatchNorm, ReLU and 1 × 1 convolution to 4·growth channels come first.
-    Parameters by kind: L filters, γ, β, means, variances; with BC again L of each, for the 1 × 1
-    convolutions; at last the decaying count by which TEST divides means and variances.  A forward
-    of TRAIN multiplies these sums by ``moving_average_fraction`` first; their lr_mult is always 0.
-    ``use_dropout`` sets ``dropout_amount`` of each convolution's values to 0 in TRAIN.
+    Parameters: L filters; γ, β, means, variances, L of each; with BC the 1 × 1 filters, and γ to
+    variances of what is behind them; at last the decaying count by which TEST divides means and
+    variances.  A forward of TRAIN multiplies these sums by ``moving_average_fraction`` first; their
+    lr_mult is always 0.  ``use_dropout`` sets ``dropout_amount`` of each convolution's values to 0
+    in TRAIN.
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.denseblock_param
-        self.steps, self.growth, self.first = p.numTransition, p.growthRate, p.initChannel
         shape = bottom[0].shape
-        self.check(
-            len(shape) == 4 and shape[1] == self.first,
-            f"needs a bottom (N, initChannel {self.first}, H, W), found {shape}",
-        )
-        self.size = shape[2:]
+        self.check(len(shape) == 4, f"needs a bottom (N, C, H, W), found {shape}")
+        self.steps, self.growth = p.numTransition, p.growthRate
+        self.first, self.size = shape[1], shape[2:]
         self.stages = [self._stages(t) for t in range(self.steps)]
-        for which in range(2 if p.use_BC else 1):
-            for kind in range(5):
+        # The filters of a step stand in the reverse order of its stages.
+        for i in range(2 if p.use_BC else 1):
+            for stages in self.stages:
+                self.adopt(stages[-1 - i].params[0].blob)
+            for kind in range(1, 5):
                 for stages in self.stages:
-                    self.adopt(stages[-1 - which].params[kind].blob)
+                    self.adopt(stages[i].params[kind].blob)
         self.add_blob((1,))
         self._fix_rates()
 
@@ -146,7 +147,10 @@ class DenseBlock(Layer):
 
     def reshape(self, bottom: Views, top: Views) -> None:
         n, channels, h, w = bottom[0].shape
-        self.check(channels == self.first, f"needs {self.first} channels, found {bottom[0].shape}")
+        self.check(
+            channels == self.first,
+            f"its filters are for {self.first} channels, the bottom is {bottom[0].shape}",
+        )
         for stages in self.stages:
             shape: tuple[int, ...] = (n, channels, h, w)
             for stage in stages:
