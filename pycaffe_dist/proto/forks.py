@@ -126,7 +126,7 @@ _LAYER_TYPES = """
     flownet: ChannelNorm Correlation1D DataAugmentation FLOWriter FlowAugmentation ImgReader NegReLU
     flownet arc: Accum Correlation Downsample FlowWarp LpqLoss Mean Resample
     stn: SpatialTransformer
-    c3d: Convolution3D Deconvolution3D Pooling3D
+    c3d: Convolution3D Deconvolution3D L2Normalize Pooling3D
     mscnn: BboxAccuracy BoxOutput DetectionAccuracy DetectionLoss ImageGtData ProposalTarget
     dgd: GuidedDropout
     search: LabeledMatching RandomSamplingSoftmaxLoss UnlabeledMatching

@@ -332,3 +332,41 @@ def test_pairwise(param, reference):
 def test_flip(param, index):
     layer = f'type: "Flip" flip_param {{ {param} }}'
     check_layer(LayerCase(layer, [(2, 3, 5, 4)], reference=lambda x: x[index]))
+
+
+# -- tables of features ----------------------------------------------------------------------------
+
+
+def test_labeled_matching():
+    x, w = RNG.standard_normal((4, 3)), RNG.standard_normal((5, 3))
+    labels = np.array([2.0, -1.0, 2.0, 7.0])
+    layer = 'type: "LabeledMatching" labeled_matching_param { num_classes: 5 momentum: 0.25 }'
+    run = LayerRun(LayerCase(layer, [x, labels], tops=2, fill=[w]))
+    y, known = run.forward()
+    np.testing.assert_allclose(y, x @ w.T)
+    np.testing.assert_array_equal(known, [2, -1, 2, -1])
+    gy = RNG.standard_normal((4, 5))
+    run.backward([gy, np.zeros(4)], [True, False])
+    np.testing.assert_allclose(run.bottom[0].blob.diff, gy @ w)
+    w[2] = 0.25 * (0.25 * w[2] + 0.75 * x[0]) + 0.75 * x[2]
+    np.testing.assert_allclose(run.layer.blobs[0].data, w)
+    np.testing.assert_array_equal(run.layer.blobs[1].data, [2, 2, 0, 2, 2])
+    assert (run.layer.blobs[0].diff == 0).all()
+
+
+def test_unlabeled_matching():
+    x = RNG.standard_normal((4, 3))
+    layer = 'type: "UnlabeledMatching" unlabeled_matching_param { queue_size: 2 }'
+    run = LayerRun(LayerCase(layer, [x, np.array([-1.0, 3.0, -1.0, -1.0])]))
+    assert (run.forward()[0] == 0).all()
+    run.backward([np.ones((4, 2))], [True, False])
+    np.testing.assert_array_equal(run.layer.blobs[0].data, x[[3, 2]])
+    assert run.layer.get_state() == {"next": 1}
+    np.testing.assert_allclose(run.forward()[0], x @ x[[3, 2]].T)
+
+
+def test_l2_normalize():
+    def reference(x):
+        return x / np.sqrt((x**2).sum((1, 2), keepdims=True))
+
+    check_layer(LayerCase('type: "L2Normalize"', [(4, 3, 2)], reference=reference))

@@ -29,7 +29,8 @@ class Focal(SoftmaxWithLoss):
         terms = self.weights(own)[0] * log_own
         if counted is not None:
             terms *= counted
-        top[0].data[...] = 0 - terms.sum() / self.normalizer(self.folded, counted)
+        self.divisor = self.normalizer(self.folded, counted)
+        top[0].data[...] = 0 - terms.sum() / self.divisor
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         super().backward(top, propagate_down, bottom)
@@ -41,7 +42,7 @@ class Focal(SoftmaxWithLoss):
 
     def _own(self, bottom: Views) -> tuple[Any, Any, Any]:
         """P and log p of the labels, (outer, inner), and which count."""
-        labels, counted = self._labels(bottom)
+        labels, counted = self.labels(bottom)
         own = self.prob.data.reshape(-1)[places(self.xp, labels, self.folded)]
         return own, self.xp.log(self.xp.maximum(own, self.dtype.type(LEAST))), counted
 
