@@ -19,10 +19,9 @@ Shape = tuple[int, ...]
 class Dropout(Neuron):
     """TRAIN: y = x·m, with m drawn anew: 0 with probability r, else 1/(1 − r);  TEST: y = x.
 
-    ∂x = ∂y·m, in TEST ∂y.
-
-    Forks: ``sample_weights_test`` and ``test_enabled`` draw in TEST as well; if ``scale_train`` is
-    false, m is 1 in TRAIN and x is multiplied by 1 − r in TEST; ``sqrt_scale`` has m = 1/√(1 − r).
+    ∂x = ∂y·m, in TEST ∂y.  Of forks: with ``sample_weights_test`` (SegNet) or ``test_enabled``
+    TEST draws too; with ``scale_train: false`` (Fast R-CNN) m is 0 or 1, and in TEST y = (1 − r)·x;
+    with ``sqrt_scale`` (happynear) m is 0 or 1/√(1 − r).
     """
 
     fork_fields = (
@@ -36,22 +35,22 @@ class Dropout(Neuron):
         p = self.layer_param.dropout_param
         ratio = p.dropout_ratio
         self.check(0 <= ratio < 1, f"dropout_ratio must be at least 0 and below 1, not {ratio:g}")
-        scale = 1 / (sqrt(1 - ratio) if p.sqrt_scale else 1 - ratio)
-        self.scale = self.dtype.type(scale if p.scale_train else 1)
-        self.test_scale = self.dtype.type(1 if p.scale_train else 1 - ratio)
         self.draws = self.phase == TRAIN or p.sample_weights_test or p.test_enabled
+        scale = 1 / (1 - ratio) if p.scale_train else 1
+        self.scale = self.dtype.type(sqrt(scale) if p.sqrt_scale else scale)
+        self.share = self.dtype.type(1 if p.scale_train else 1 - ratio)  # kept in TEST
         self.limit = np.uint32(ratio * 2**32)  # that share of all 32-bit numbers lies below it
 
-    def drawn(self, shape: Shape) -> Shape:
+    def mask_shape(self, shape: Shape) -> Shape:
         """The shape of m for a bottom's."""
         return shape
 
     def forward(self, bottom: Views, top: Views) -> None:
         x = bottom[0].data
         if not self.draws:
-            self.xp.multiply(x, self.test_scale, out=top[0].data)
+            top[0].data[...] = x if self.share == 1 else x * self.share
             return
-        shape = self.drawn(x.shape)
+        shape = self.mask_shape(x.shape)
         mask, kept = self.work("mask", shape), self.work("kept", shape, bool)
         draws = generator().randint(0, 1 << 32, shape, dtype=np.uint32)
         self.xp.greater_equal(self.xp.asarray(draws), self.limit, out=kept)
@@ -59,9 +58,14 @@ class Dropout(Neuron):
         self.xp.multiply(x, mask, out=top[0].data)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if propagate_down[0]:
-            mask = self.work("mask", self.drawn(top[0].shape)) if self.draws else self.test_scale
-            self.xp.multiply(top[0].diff, mask, out=bottom[0].diff)
+        if not propagate_down[0]:
+            return
+        if not self.draws:
+            dy = top[0].diff
+            bottom[0].diff[...] = dy if self.share == 1 else dy * self.share
+            return
+        mask = self.work("mask", self.mask_shape(top[0].shape))
+        self.xp.multiply(top[0].diff, mask, out=bottom[0].diff)
 
     def flops(self, bottom: Views, top: Views) -> int:
-        return top[0].count if self.draws or self.test_scale != 1 else 0
+        return top[0].count if self.draws else 0

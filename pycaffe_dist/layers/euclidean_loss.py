@@ -11,7 +11,7 @@ from pycaffe_dist.layers.loss import Loss
 class EuclideanLoss(Loss):
     """1/2N Σ (a − b)²;  ∂a = (a − b)/N,  ∂b = −∂a.  Both (N, ...) with as many values."""
 
-    label_bottoms = ()
+    label_bottoms: tuple[int, ...] = ()
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)

@@ -35,8 +35,23 @@ CLASS_LABELS = (
     "MultinomialLogisticLoss",
     "HingeLoss",
     "Accuracy",
+    "FocalLoss",
+    "GeneralContrastiveLoss",
+    "GeneralTripletLoss",
+    "LabelSpecificAdd",
+    "LabelSpecificMargin",
+    "LabelSpecificRescale",
 )
-TARGETS = ("EuclideanLoss", "SigmoidCrossEntropyLoss")
+# Those that say themselves how many classes there are, where.
+CLASS_COUNTS = {
+    "CenterLoss": "center_loss_param",
+    "LargeMarginInnerProduct": "largemargin_inner_product_param",
+    "MarginInnerProduct": "margin_inner_product_param",
+}
+LABEL_SEQUENCES = ("CtcLoss", "CTCGreedyDecoder", "WarpCTCLoss")  # of scores (T, N, C)
+TARGETS = ("EuclideanLoss", "SigmoidCrossEntropyLoss", "DiceCoefLoss")
+UNIT_TARGETS = ("SigmoidCrossEntropyLoss", "DiceCoefLoss")
+MARKED = ("LSTM", "RNN", "Lstm")  # whose second bottom says where sequences begin
 OPEN_OUTPUTS = {"InnerProduct": "inner_product_param", "Convolution": "convolution_param"}
 CLASSES = 10
 # What a label goes through on its way to the loss and is a label still.
@@ -170,7 +185,7 @@ class _Source:
         shapes += [shape for word, shape in KNOWN.items() if word in self.words]
         if "Embed" in users:
             shapes += WORDS
-        if users & {"LSTM", "RNN"}:
+        if users & set(MARKED):
             shapes += SEQUENCES
         if not users & set(IMAGE_USERS) and self.layer.type == "HDF5Data":
             shapes += VECTORS
@@ -392,11 +407,11 @@ def _label_shape(shape: Shape, batch: int) -> Shape:
 
 
 def _is_label_bottom(layer: LayerParameter, i: int) -> bool:
-    if layer.type in CLASS_LABELS or layer.type in TARGETS:
+    if layer.type in (*CLASS_LABELS, *CLASS_COUNTS, *TARGETS, *MARKED):
         return i == 1
-    if layer.type == "ContrastiveLoss":
-        return i == 2
-    return layer.type in ("LSTM", "RNN") and i == 1
+    if layer.type in LABEL_SEQUENCES:
+        return len(layer.bottom) == 2 and i == 1
+    return layer.type == "ContrastiveLoss" and i == 2
 
 
 def _use_in(layer: LayerParameter, i: int, known: dict[str, Shape]) -> _Use:
@@ -407,16 +422,21 @@ def _use_in(layer: LayerParameter, i: int, known: dict[str, Shape]) -> _Use:
     if layer.type in TARGETS:
         other = known.get(layer.bottom[1 - i])
         return _Use(
-            unit=layer.type == "SigmoidCrossEntropyLoss",
+            unit=layer.type in UNIT_TARGETS,
             target=layer.type == "EuclideanLoss",
             shape=other,
         )
     if layer.type == "ContrastiveLoss":
         return _Use(classes=2, shape=first[:1] if first else None)
-    if layer.type in ("LSTM", "RNN"):
+    if layer.type in MARKED:
         return _Use(classes=2, shape=first[:2] if first else None)
     if not first:
         return _Use()
+    if layer.type in CLASS_COUNTS:
+        count: int = getattr(layer, CLASS_COUNTS[layer.type]).num_output
+        return _Use(classes=max(1, count), shape=first[:1])
+    if layer.type in LABEL_SEQUENCES and len(first) > 2:
+        return _Use(classes=first[2], shape=(first[1], max(1, first[0] // 4)))
     axis = _class_axis(layer) % len(first)
     return _Use(classes=max(1, first[axis]), shape=first[:axis] + first[axis + 1 :])
 

@@ -10,5 +10,5 @@ from pycaffe_dist.layers.dropout import Dropout, Shape
 class SpatialDropout(Dropout):
     """Dropout of whole channels: one number is drawn for each channel of each item."""
 
-    def drawn(self, shape: Shape) -> Shape:
+    def mask_shape(self, shape: Shape) -> Shape:
         return (*shape[:2], *[1] * (len(shape) - 2))

@@ -167,7 +167,7 @@ class DenseBlock(Layer):
         y[:, : self.first] = bottom[0].data
         if self.phase == TRAIN:
             self.remember((self.params[-1], 1))
-        self.masks = []
+        self.masks: list[Any] = []
         for begin, end, stages in self._steps():
             out = y[:, :begin]
             for stage in stages:

@@ -76,6 +76,36 @@ def test_targets():
     assert tops(fake)["label"] == ((6, 7), "uniform", 0, 1)
 
 
+@pytest.mark.parametrize(
+    ("type", "settings", "classes"),
+    [
+        ("FocalLoss", "", 7),
+        ("GeneralContrastiveLoss", "", 7),
+        ("CenterLoss", "center_loss_param { num_output: 4 }", 4),
+        ("MarginInnerProduct", "margin_inner_product_param { num_output: 5 }", 5),
+    ],
+)
+def test_labels_of_forks(type, settings, classes):
+    fake = fake_data(net(DATA, IP, loss(type, "ip", "label", settings=settings)))
+    assert tops(fake)["label"] == ((6,), "integer", 0, classes)
+
+
+@pytest.mark.parametrize("type", ["WarpCTCLoss", "CTCGreedyDecoder"])
+def test_labels_that_are_sequences(type):
+    conv = """layer { name: "c" type: "Convolution" bottom: "data" top: "c"
+      convolution_param { num_output: 5 kernel_h: 8 kernel_w: 1 weight_filler { type: "xavier" } } }
+    layer { name: "t" type: "Transpose" bottom: "c" top: "t"
+      transpose_param { dim: 3 dim: 0 dim: 1 dim: 2 } }
+    """
+    fake = fake_data(net(DATA, conv, loss(type, "t", "label")))
+    assert tops(fake)["label"] == ((6, 2), "integer", 0, 5)
+
+
+def test_a_target_of_dice():
+    fake = fake_data(net(DATA, IP, loss("DiceCoefLoss", "ip", "label")))
+    assert tops(fake)["label"] == ((6, 7), "uniform", 0, 1)
+
+
 def test_a_label_for_each_pixel():
     conv = """layer { name: "c" type: "Convolution" bottom: "data" top: "c"
       convolution_param { num_output: 5 kernel_size: 3 } }"""
