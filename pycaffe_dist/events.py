@@ -50,10 +50,10 @@ class RateChosen(Event):
 
 @dataclass(frozen=True)
 class StepPassed(Event):
-    """A policy ("MultiStep", "Plateau") went on to its next step."""
+    """The multistep or plateau policy went on to its next step."""
 
     step: int
-    policy: str = "MultiStep"
+    policy: str = "multistep"
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,13 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
-from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.rng import set_random_seed
-from pycaffe_dist.solvers import policies, rules, snapshots, update
+from pycaffe_dist.solvers import snapshots, update
+from pycaffe_dist.solvers.detection import Detections
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 
-FORK_FIELDS = policies.FORK_FIELDS | rules.FORK_FIELDS  # what is read of forks' additions
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
 
@@ -76,6 +75,7 @@ class Solver:
         self.ranks = OneRank(self)
         self.iter = 0
         self.current_step = 0
+        self.plateau = Plateau()
         self.subscribers: list[Subscriber] = []
         self.on_start: list[Callable[[], object]] = []
         self.on_gradients_ready: list[Callable[[], object]] = []
@@ -97,8 +97,6 @@ class Solver:
             raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
         if param.iter_size < 1:
             raise NetError(f"iter_size must be 1 or more, not {param.iter_size}")
-        for text in passed_over(param):
-            log.warning("solver.py", "%s", text)
         self.rule: Rule = create_rule(param)
         learning_rate(param, 0, 0)
         if param.snapshot:
@@ -251,20 +249,14 @@ class Solver:
     @property
     def lr(self) -> float:
         """The learning rate of this iteration; multistep moves on when its time has come."""
-        plateaus = self.param.lr_policy == "plateau"
-        step = self._plateaus_passed() if plateaus else self._step_due()
+        step = self._step_due()
+        if self.param.lr_policy == "plateau":
+            loss = float(self.smoothed_loss)
+            step += self.plateau.due(self.param, self.iter, loss, self.current_step)
         if step != self.current_step:
             self.current_step = step
-            self.tell(StepPassed(self.iter, step, "Plateau" if plateaus else "MultiStep"))
+            self.tell(StepPassed(self.iter, self.current_step, self.param.lr_policy))
         return self.next_rate()
-
-    def _plateaus_passed(self) -> int:
-        """Asked once in an iteration, when its loss is known."""
-        plateau, windows = Plateau(*self.notes.get("plateau", ())), self.param.plateau_winsize
-        loss = float(self.smoothed_loss)
-        step = plateau.passed(windows, self.current_step, self.iter, loss)
-        self.notes["plateau"] = [plateau.minimum, plateau.last_event]
-        return step
 
     def next_rate(self) -> float:
         """The learning rate of this iteration, before anybody is told."""
@@ -324,6 +316,9 @@ class Solver:
         net = self.test_nets[index]
         net.debug_info = self.param.debug_info
         loading.share_weights(net, self.net)
+        if self.param.eval_type == "detection":
+            self._test_detector(index, net)
+            return
         count = self.param.test_iter[index]
         sums: list[float] = []
         loss: Loss = 0.0
@@ -348,6 +343,26 @@ class Solver:
         shown = mean_loss if self.param.test_compute_loss and count else None
         self.tell(Tested(self.iter, index, outputs, shown))
 
+    def _test_detector(self, index: int, net: Net) -> None:
+        """Tell the mean average precision of each output; every rank tests all batches."""
+        found = {i: Detections(self.param.ap_version) for i in net.output_ids}
+        for _ in range(self.param.test_iter[index]):
+            self._obey()
+            if self.stopped_early:
+                self.tell(TestInterrupted(self.iter, index))
+                return
+            net.forward()
+            for i, detections in found.items():
+                detections.add(net.blobs[i].data)
+        outputs = []
+        for i, detections in found.items():
+            each = detections.by_class()
+            for label, precision in each.items() if self.param.show_per_class_result else ():
+                log.info("solver.cpp:540", "class%d: %g", label, precision)
+            mean = sum(each.values()) / max(1, len(each))
+            outputs.append(Output(len(outputs), net.blob_names[i], mean, 0.0))
+        self.tell(Tested(self.iter, index, outputs, None))
+
     def _obey(self) -> None:
         """Act between two batches of a test; several ranks act together, when it is over."""
         while self.ranks.size == 1 and (action := self.requested_action()) is not Action.NONE:
@@ -370,15 +385,6 @@ class Solver:
     def restore(self, path: str) -> None:
         """Go on from a state file, Caffe's or ours."""
         snapshots.restore(self, path)
-
-
-def passed_over(param: SolverParameter) -> list[str]:
-    """What a fork's fields in a solver ask for and does not happen."""
-    return [
-        f"{where} has no effect here: it comes from {origin(where)}"
-        for where in telling(param)
-        if where not in FORK_FIELDS and not where.startswith("LayerParameter")
-    ]
 
 
 def outputs_of(net: Net) -> list[Output]:

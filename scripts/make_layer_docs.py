@@ -28,8 +28,8 @@ HEAD = """# Layers
 Written by `scripts/make_layer_docs.py`: every layer type of BVLC Caffe, what it does, how many
 bottoms and tops it takes, and its parameters with their defaults; those of forks are in
 [forks.md](forks.md), and a field that a fork added says so. `include`, `exclude`, `loss_weight`,
-`param` and `propagate_down` are every layer's. Every type runs on every [engine](engines.md); types that the
-`onednn` or `cupy` engine has an implementation of its own for say so.
+`param` and `propagate_down` are every layer's. Every type runs on every [engine](engines.md); types
+that the `onednn` or `cupy` engine has an implementation of its own for say so.
 
 """
 FORKS_HEAD = """# Layers of Caffe's forks

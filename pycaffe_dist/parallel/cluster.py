@@ -232,10 +232,11 @@ class Cluster(OneRank):
     def _from_rank_0(self) -> Steps[None]:
         """Weights, history and iteration become rank 0's."""
         solver = self.solver
-        at = solver.iter, solver.current_step, [not b.data_value.is_zero for b in solver.history]
-        solver.iter, solver.current_step, filled = yield from broadcast_object(
-            self.communicator, at
-        )
+        filled = [not blob.data_value.is_zero for blob in solver.history]
+        at = solver.iter, solver.current_step, vars(solver.plateau), filled
+        at = yield from broadcast_object(self.communicator, at)
+        solver.iter, solver.current_step, seen, filled = at
+        vars(solver.plateau).update(seen)
         blobs = [param.blob for param in solver.net.params.learnable]
         blobs += [blob for blob, used in zip(solver.history, filled, strict=True) if used]
         for blob in blobs:

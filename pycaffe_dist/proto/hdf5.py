@@ -99,10 +99,13 @@ def _numbered(file: HDF5File, group: Any) -> dict[int, Array]:
     return found
 
 
-def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int]:
-    """The iteration, learned_net, history and current_step of a .solverstate.h5."""
+def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int, float, int]:
+    """The iteration, learned_net, history and current_step of a .solverstate.h5.
+
+    And SSD's minimum_loss and iter_last_event: as if nothing was seen, where they are missing.
+    """
     with open_hdf5(path) as file:
-        history, step = file.get("history"), file.get("current_step")
+        history, least = file.get("history"), file.get("minimum_loss")
         if history is None or file.get("iter") is None:
             hint = " (weights, perhaps)" if file.get("data") else ""
             raise FileError(
@@ -114,7 +117,9 @@ def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int]:
             _integer(file, "iter"),
             _learned_net(file),
             [BlobArray(blobs[i]) for i in sorted(blobs)],
-            _integer(file, "current_step") if step is not None else 0,
+            _integer(file, "current_step") if file.get("current_step") is not None else 0,
+            1e38 if least is None else float(file.values(least).reshape(-1)[0]),
+            _integer(file, "iter_last_event") if file.get("iter_last_event") is not None else 0,
         )
 
 
@@ -174,12 +179,20 @@ def write_layers(
 
 
 def write_state(
-    path: Path_, iteration: int, learned_net: str, history: Sequence[Array], current_step: int
+    path: Path_,
+    iteration: int,
+    learned_net: str,
+    history: Sequence[Array],
+    current_step: int,
+    plateau: tuple[float, int] | None = None,
 ) -> None:
-    """Write a .solverstate.h5."""
+    """Write a .solverstate.h5; ``plateau`` are minimum_loss and iter_last_event."""
     with atomic_write(path) as raw, h5py.File(raw, "w") as file:
         file["iter"] = np.array([iteration], np.int32)
         file["current_step"] = np.array([current_step], np.int32)
+        if plateau:
+            file["minimum_loss"] = np.array([plateau[0]], np.float32)
+            file["iter_last_event"] = np.array([plateau[1]], np.int32)
         _write_string(file, "learned_net", learned_net)
         group = file.create_group("history")
         for i, values in enumerate(history):

@@ -38,9 +38,8 @@ _HARMLESS = """
     ScaleParameter: use_log
     SigmoidParameter: engine
     SoftmaxParameter: engine
-    SolverParameter: ap_version engine eval_type group_id per_parameter_reduce richness
-        show_per_class_result solver_data_type store_blobs_in_old_format
-        test_and_snapshot_last_epochs
+    SolverParameter: engine solver_data_type store_blobs_in_old_format per_parameter_reduce richness
+        group_id test_and_snapshot_last_epochs
     SPPParameter: engine
     TanHParameter: engine
     TransformationParameter: use_gpu_transform random_seed debug_params display forward_packing

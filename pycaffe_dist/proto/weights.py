@@ -57,6 +57,8 @@ class State:
     learned_net: str = ""
     history: list[BlobArray] = field(default_factory=list)
     current_step: int = 0
+    minimum_loss: float = 1e38  # these two of SSD's, for its policy "plateau"
+    iter_last_event: int = 0
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -205,6 +207,10 @@ def _read_state(buffer: memoryview, begin: int, end: int) -> State:
                 raise WireError(e.at, f"history blob {len(state.history)} {e}") from e
         elif f.number == 4 and f.wire == VARINT:
             state.current_step = wire.signed(f.value)
+        elif f.number == 5 and f.wire == wire.I32:
+            state.minimum_loss = float(np.frombuffer(buffer[f.begin : f.end], "<f4")[0])
+        elif f.number == 6 and f.wire == VARINT:
+            state.iter_last_event = wire.signed(f.value)
     return state
 
 
@@ -249,6 +255,9 @@ def write_state(path: Path_, state: State) -> None:
         iter=state.iter, learned_net=state.learned_net, current_step=state.current_step
     )
     before, after = _split_at(bare.SerializeToString(), 3)
+    if state.minimum_loss != State.minimum_loss:
+        after += wire.varint(5 << 3 | wire.I32) + np.float32(state.minimum_loss).tobytes()
+        after += wire.varint(6 << 3 | VARINT) + wire.varint(state.iter_last_event)
     parts: list[bytes | memoryview] = [before]
     for entry in state.history:
         blob = blob_parts(entry.data)

@@ -34,8 +34,9 @@ class CaffeLines:
         log.info("sgd_solver.cpp:112", "Iteration %d, lr = %g", event.iteration, event.rate)
 
     def on_StepPassed(self, event: e.StepPassed) -> None:
-        text = "%s Status: Iteration %d, step = %d"
-        log.info("sgd_solver.cpp:54", text, event.policy, event.iteration, event.step)
+        policy = {"multistep": "MultiStep", "plateau": "Plateau"}[event.policy]
+        text = f"{policy} Status: Iteration %d, step = %d"
+        log.info("sgd_solver.cpp:54", text, event.iteration, event.step)
 
     def on_Clipped(self, event: e.Clipped) -> None:
         log.info(

@@ -8,27 +8,26 @@ multistep  base · γ^(number of stepvalues passed)
 poly       base · (1 − iter / max_iter)^power
 sigmoid    base / (1 + e^(−γ (iter − stepsize)))
 
-Those of forks, and of today:
+Of forks, and of today:
 
-plateau    base · γ^(number of plateaus passed), see :class:`Plateau` (SSD)
-multifixed stagelr[i] of the first i with iter <= stageiter[i], then the last one (Intel, YOLO)
-cosine     min_lr + (base − min_lr) · (1 + cos(π · iter / max_iter)) / 2
+plateau     base · γ^(number of times that the loss has not fallen for plateau_winsize iterations)
+multifixed  the stagelr of the first stageiter that is not passed, the last from then on
+cosine      min + (base − min)/2 · (1 + cos(π · iter / max_iter)), min = min_lr
 
-Before any policy comes a warm-up: up to base_lr from warmup_start_lr in warmup_iter iterations, in
-a line (Intel), or from rampup_lr in rampup_interval, in a parabola (NVIDIA).  No policy goes below
-``min_lr``; poly ends there.
+Before any policy: Intel's warm-up, from warmup_start_lr to base in warmup_iter iterations, linear;
+or NVCaffe's, from rampup_lr in rampup_interval iterations, quadratic.  With ``min_lr`` poly ends
+there, and no policy goes below it.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.proto.suggest import did_you_mean
 
 # policy -> the settings it cannot do without
@@ -44,10 +43,26 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "multifixed": ("stagelr", "stageiter"),
     "cosine": ("max_iter",),
 }
-
-_OF_FORKS = """min_lr plateau_winsize rampup_interval rampup_lr stageiter stagelr warmup_iter
-    warmup_start_lr"""
-FORK_FIELDS = frozenset(f"SolverParameter.{name}" for name in _OF_FORKS.split())
+# What is read of the fields that forks added to solvers.
+FORK_FIELDS = {
+    f"SolverParameter.{name}"
+    for name in [
+        "plateau_winsize",
+        "stagelr",
+        "stageiter",
+        "warmup_iter",
+        "warmup_start_lr",
+        "rampup_interval",
+        "rampup_lr",
+        "min_lr",
+        "eval_type",
+        "ap_version",
+        "show_per_class_result",
+        "larc",
+        "larc_eta",
+        "larc_policy",
+    ]
+}
 
 # With NumPy's numbers, which become inf or nan where Python's would raise: as C++'s do.
 _RATES: dict[str, Callable[[SolverParameter, int, int], float]] = {
@@ -61,9 +76,11 @@ _RATES: dict[str, Callable[[SolverParameter, int, int], float]] = {
     ),
     "sigmoid": lambda p, i, s: p.base_lr / (1 + np.exp(np.float64(-p.gamma) * (i - p.stepsize))),
     "plateau": lambda p, i, s: p.base_lr * np.float64(p.gamma) ** s,
-    "multifixed": lambda p, i, s: p.stagelr[min(bisect_left(p.stageiter, i), len(p.stageiter) - 1)],
+    "multifixed": lambda p, i, s: p.stagelr[
+        min(np.searchsorted(p.stageiter, i), len(p.stagelr) - 1)
+    ],
     "cosine": lambda p, i, s: (
-        p.min_lr + (p.base_lr - p.min_lr) * (1 + np.cos(np.pi * min(i / p.max_iter, 1))) / 2
+        p.min_lr + (p.base_lr - p.min_lr) / 2 * (1 + np.cos(np.pi * min(1, i / p.max_iter)))
     ),
 }
 
@@ -81,49 +98,61 @@ def policy_problems(solver: SolverParameter) -> list[str]:
     for name in ("stepsize", "max_iter"):
         if name in NEEDS[policy] and getattr(solver, name) <= 0:
             problems.append(f'lr_policy "{policy}" needs {name} > 0, not {getattr(solver, name)}')
-    for name in ("plateau_winsize", "stagelr", "stageiter"):
-        if name in NEEDS[policy] and not getattr(solver, name):
-            problems.append(f'lr_policy "{policy}" needs {name}, which is not given')
-    if policy == "multifixed" and len(solver.stagelr) != len(solver.stageiter):
+    if policy == "multifixed" and not len(solver.stagelr) == len(solver.stageiter) > 0:
         problems.append(
-            f'lr_policy "multifixed" needs as many stagelr as stageiter, not '
-            f"{len(solver.stagelr)} and {len(solver.stageiter)}"
+            f'lr_policy "multifixed" needs as many stagelr as stageiter, '
+            f"not {len(solver.stagelr)} and {len(solver.stageiter)}"
         )
+    if solver.eval_type not in ("classification", "detection"):
+        problems.append(f'eval_type is "classification" or "detection", not "{solver.eval_type}"')
+    unread = [where for where in telling(solver) if where.startswith("SolverParameter.")]
+    problems += [
+        f"{where} is not supported; it comes from {origin(where)}"
+        for where in unread
+        if where not in FORK_FIELDS
+    ]
     return problems
 
 
 def learning_rate(solver: SolverParameter, iteration: int, current_step: int) -> float:
-    """The rate of an iteration; ``current_step`` stepvalues, or plateaus, have been passed."""
+    """The rate of an iteration; ``current_step`` is how many stepvalues multistep has passed."""
     problems = policy_problems(solver)
     if problems:
         raise NetError("\n".join(problems))
-    if iteration < solver.warmup_iter:
-        share = iteration / solver.warmup_iter
-        return solver.warmup_start_lr + (solver.base_lr - solver.warmup_start_lr) * share
-    if iteration < solver.rampup_interval:
-        share = iteration / solver.rampup_interval
-        return solver.rampup_lr + (solver.base_lr - solver.rampup_lr) * share**2
     with np.errstate(all="ignore"):
-        rate = float(_RATES[solver.lr_policy](solver, iteration, current_step))
-    return max(rate, solver.min_lr) if solver.HasField("min_lr") else rate
+        rate = _warm_up(solver, iteration)
+        if rate is None:
+            rate = float(_RATES[solver.lr_policy](solver, iteration, current_step))
+    return max(rate, solver.min_lr) if solver.min_lr else rate
 
 
-@dataclass
+def _warm_up(p: SolverParameter, iteration: int) -> float | None:
+    """The rate while it rises to base_lr; None afterwards."""
+    if iteration < p.warmup_iter:
+        return p.warmup_start_lr + (p.base_lr - p.warmup_start_lr) * iteration / p.warmup_iter
+    if iteration < p.rampup_interval:
+        share = iteration / p.rampup_interval
+        return p.rampup_lr + (p.base_lr - p.rampup_lr) * share * share
+    return None
+
+
 class Plateau:
-    """When the rate falls because the loss does not: SSD's policy ``plateau``.
+    """When the rate falls because the loss does not: SSD's policy.
 
     An event is a new minimum of the smoothed loss, or a fall of the rate.  The rate falls for the
     s-th time when the last event is plateau_winsize[s] iterations ago.
     """
 
-    minimum: float = 1e38
-    last_event: int = 0
+    def __init__(self) -> None:
+        self.minimum_loss, self.last_event = 1e38, 0
 
-    def passed(self, windows: Sequence[int], step: int, iteration: int, loss: float) -> int:
-        """How many plateaus have been passed after this loss, if it were ``step`` before it."""
-        if loss < self.minimum:
-            self.minimum, self.last_event = loss, iteration
-        if step < len(windows) and iteration >= self.last_event + windows[step]:
-            self.last_event = iteration
-            return step + 1
-        return step
+    def due(self, solver: SolverParameter, iteration: int, loss: float, step: int) -> bool:
+        """Take a loss; whether the rate falls now, for the ``step``-th time."""
+        if loss < self.minimum_loss:
+            # Of the precision that a snapshot keeps.
+            self.minimum_loss, self.last_event = float(np.float32(loss)), iteration
+        windows = solver.plateau_winsize
+        if step >= len(windows) or iteration < self.last_event + windows[step]:
+            return False
+        self.last_event = iteration
+        return True

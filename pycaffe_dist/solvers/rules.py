@@ -20,7 +20,6 @@ from pycaffe_dist.proto.suggest import did_you_mean
 BLOCK = 1 << 16  # values: a block's arrays stay in the cache, and calls cost little against them
 
 RULES: dict[str, type[Rule]] = {}
-FORK_FIELDS = frozenset(f"SolverParameter.{name}" for name in ("larc", "larc_eta", "larc_policy"))
 
 
 def rule(name: str) -> Callable[[type[Rule]], type[Rule]]:

@@ -82,11 +82,13 @@ def _write(solver: Solver, history: list[Array], states: list[RankState]) -> Non
     save = loading.save_weights if binary else loading.save_weights_hdf5
     save(solver.net, weights, p.snapshot_diff)
     solver.tell(Snapshotting(solver.iter, "state", kind, state))
+    seen = solver.plateau.minimum_loss, solver.plateau.last_event
     if binary:
         arrays = [BlobArray(values) for values in history]
-        write_state(state, State(solver.iter, weights, arrays, solver.current_step))
+        write_state(state, State(solver.iter, weights, arrays, solver.current_step, *seen))
     else:
-        hdf5.write_state(state, solver.iter, weights, history, solver.current_step)
+        plateau = seen if p.lr_policy == "plateau" else None
+        hdf5.write_state(state, solver.iter, weights, history, solver.current_step, plateau)
     _write_sidecar(states, solver.notes, stem, (weights, state))
     solver.tell(Snapshotted(solver.iter, weights, state))
 
@@ -198,6 +200,8 @@ def _read(solver: Solver, path: str, sidecar: Path) -> tuple[dict[str, Any], dic
     for blob, stored in zip(solver.history, state.history, strict=True):
         blob.data.reshape(-1)[:] = stored.data.reshape(-1)
     solver.iter, solver.current_step = state.iter, state.current_step
+    solver.plateau.minimum_loss = state.minimum_loss
+    solver.plateau.last_event = state.iter_last_event
     return read_sidecar(sidecar) if sidecar.exists() else None
 
 

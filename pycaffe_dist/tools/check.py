@@ -35,7 +35,6 @@ from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN
-from pycaffe_dist.solver import passed_over
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.solver_file import folder_problems, missing_net, settings_problems
 
@@ -221,7 +220,6 @@ def _check_solver(file: Prototxt[SolverParameter], python: bool) -> Report:
     )
     report.errors += [f"{file.path}: {text}" for text in settings_problems(solver)]
     report.warnings += folder_problems(file.path, solver)
-    report.warnings += [f"{file.path}: {text}" for text in passed_over(solver)]
     try:
         nets = [train_net(solver), *test_nets(solver)]
     except NetError as e:

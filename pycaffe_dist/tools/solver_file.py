@@ -76,4 +76,6 @@ def folder_problems(path: str, solver: SolverParameter) -> list[str]:
 
 
 def _given(solver: SolverParameter, name: str) -> bool:
-    return bool(solver.stepvalue) if name == "stepvalue" else solver.HasField(name)
+    if name in ("stepvalue", "plateau_winsize", "stagelr", "stageiter"):
+        return len(getattr(solver, name)) > 0
+    return solver.HasField(name)

@@ -146,7 +146,8 @@ LAYERS = {
     "Data": "data_param { source: 'pipe' batch_size: 1 backend: LMDB }",
     "ImageData": "image_data_param { source: 'pipe' batch_size: 1 }",
     "HDF5Data": "hdf5_data_param { source: 'pipe' batch_size: 1 }",
-    "WindowData": "window_data_param { source: 'pipe' batch_size: 1 } transform_param { crop_size: 4 }",
+    "WindowData": "window_data_param { source: 'pipe' batch_size: 1 } "
+    "transform_param { crop_size: 4 }",
 }
 
 
