@@ -39,7 +39,8 @@ def iou(a: Array, b: Array, pixel: int = 0) -> Array:
     """(n, m): intersection over union (Jaccard overlap), 0 where boxes have nothing in common."""
     common = intersections(a, b, pixel)
     union = areas(a, pixel)[:, None] + areas(b, pixel)[None] - common
-    return np.divide(common, union, out=np.zeros_like(common), where=common > 0)
+    overlap: Array = np.divide(common, union, out=np.zeros_like(common), where=common > 0)
+    return overlap
 
 
 def nms(
@@ -105,12 +106,11 @@ def decode(code: int, priors: Array, variances: Array | None, offsets: Array) ->
     CENTER_SIZE  centre = prior's centre + v·o·size,  size = exp(v·o)·prior's size
     CORNER_SIZE  box = prior + v·o·(w, h, w, h)
     """
-    o = offsets if variances is None else variances * offsets
-    if code == CORNER:
-        return priors + o
+    o: Array = offsets if variances is None else variances * offsets
     size = priors[..., 2:] - priors[..., :2]
-    if code == CORNER_SIZE:
-        return priors + o * np.concatenate([size, size], -1)
+    if code != CENTER_SIZE:
+        boxes: Array = priors + (o if code == CORNER else o * np.concatenate([size, size], -1))
+        return boxes
     centre = o[..., :2] * size + (priors[..., :2] + priors[..., 2:]) / 2
     half = np.exp(o[..., 2:]) * size / 2
     return np.concatenate([centre - half, centre + half], -1)
@@ -119,6 +119,7 @@ def decode(code: int, priors: Array, variances: Array | None, offsets: Array) ->
 def encode(code: int, priors: Array, variances: Array | None, boxes: Array) -> Array:
     """What a net should predict relative to priors for ``boxes``: the inverse of decode."""
     size = priors[..., 2:] - priors[..., :2]
+    o: Array
     if code == CORNER:
         o = boxes - priors
     elif code == CORNER_SIZE:

@@ -354,7 +354,7 @@ class Solver:
             net.forward()
             for i, detections in found.items():
                 detections.add(net.blobs[i].data)
-        outputs = []
+        outputs: list[Output] = []
         for i, detections in found.items():
             each = detections.by_class()
             for label, precision in each.items() if self.param.show_per_class_result else ():

@@ -62,8 +62,9 @@ def generate() -> dict[Path, str]:
         subprocess.run([*command, f"--pyi_out={folder}", str(joined)], check=True)
         descriptor = (Path(folder) / "set").read_bytes()
         stub = (Path(folder) / "caffe_pb2.pyi").read_text()
-    # Python has no attribute of the name None, which an enum of a fork has a value of.
-    stub = re.sub(r"^ *None: .*\n", "", stub, flags=re.MULTILINE)
+    # Forks have an enum value `None` and fields `lambda`, which Python cannot spell.
+    stub = re.sub(r"^ +None: .*\n", "", stub, flags=re.MULTILINE)
+    stub = stub.replace("**kwargs)", "**kwargs: object)")
     rows = (descriptor[i : i + 64] for i in range(0, len(descriptor), 64))
     body = "\n".join(f"    {row!r}" for row in rows)
     return {

@@ -1616,7 +1616,7 @@ class ELUParameter(_message.Message):
     ALPHA_FIELD_NUMBER: _ClassVar[int]
     LAMBDA_FIELD_NUMBER: _ClassVar[int]
     alpha: float
-    def __init__(self, alpha: _Optional[float] = ..., **kwargs) -> None: ...
+    def __init__(self, alpha: _Optional[float] = ..., **kwargs: object) -> None: ...
 
 class EmbedParameter(_message.Message):
     __slots__ = ("num_output", "input_dim", "bias_term", "weight_filler", "bias_filler")
@@ -3415,7 +3415,7 @@ class SeLuParameter(_message.Message):
     LAMBDA_FIELD_NUMBER: _ClassVar[int]
     ALPHA_FIELD_NUMBER: _ClassVar[int]
     alpha: float
-    def __init__(self, alpha: _Optional[float] = ..., **kwargs) -> None: ...
+    def __init__(self, alpha: _Optional[float] = ..., **kwargs: object) -> None: ...
 
 class SeLuDropoutParameter(_message.Message):
     __slots__ = ("dropout_ratio", "alpha")
@@ -4984,7 +4984,7 @@ class DetectionLossParameter(_message.Message):
     objectness: bool
     iou_weighted: bool
     pos_neg_weighted: bool
-    def __init__(self, cls_num: _Optional[int] = ..., coord_num: _Optional[int] = ..., field_h: _Optional[int] = ..., field_w: _Optional[int] = ..., downsample_rate: _Optional[int] = ..., bb_smooth: _Optional[bool] = ..., field_whr: _Optional[float] = ..., field_xyr: _Optional[float] = ..., bg_threshold: _Optional[float] = ..., bg_multiple: _Optional[int] = ..., sample_mode: _Optional[str] = ..., objectness: _Optional[bool] = ..., iou_weighted: _Optional[bool] = ..., pos_neg_weighted: _Optional[bool] = ..., **kwargs) -> None: ...
+    def __init__(self, cls_num: _Optional[int] = ..., coord_num: _Optional[int] = ..., field_h: _Optional[int] = ..., field_w: _Optional[int] = ..., downsample_rate: _Optional[int] = ..., bb_smooth: _Optional[bool] = ..., field_whr: _Optional[float] = ..., field_xyr: _Optional[float] = ..., bg_threshold: _Optional[float] = ..., bg_multiple: _Optional[int] = ..., sample_mode: _Optional[str] = ..., objectness: _Optional[bool] = ..., iou_weighted: _Optional[bool] = ..., pos_neg_weighted: _Optional[bool] = ..., **kwargs: object) -> None: ...
 
 class DetectionAccuracyParameter(_message.Message):
     __slots__ = ("cls_num", "coord_num", "field_h", "field_w", "downsample_rate", "top_k", "field_whr", "field_xyr", "bg_threshold", "objectness")

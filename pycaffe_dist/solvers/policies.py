@@ -77,7 +77,7 @@ _RATES: dict[str, Callable[[SolverParameter, int, int], float]] = {
     "sigmoid": lambda p, i, s: p.base_lr / (1 + np.exp(np.float64(-p.gamma) * (i - p.stepsize))),
     "plateau": lambda p, i, s: p.base_lr * np.float64(p.gamma) ** s,
     "multifixed": lambda p, i, s: p.stagelr[
-        min(np.searchsorted(p.stageiter, i), len(p.stagelr) - 1)
+        min(int(np.searchsorted(p.stageiter, i)), len(p.stagelr) - 1)
     ],
     "cosine": lambda p, i, s: (
         p.min_lr + (p.base_lr - p.min_lr) / 2 * (1 + np.cos(np.pi * min(1, i / p.max_iter)))

@@ -70,8 +70,8 @@ class DetectionEvaluate(Layer):
         labels = np.arange(p.num_classes)
         counts = (classes == labels[:, None]).sum(1)
         none = np.full(p.num_classes, -1)
-        rows = np.stack([none, labels, counts, none, none], 1).astype(float)
-        return rows[labels != p.background_label_id]
+        rows: Array = np.stack([none, labels, counts, none, none], 1).astype(float)
+        return rows[labels != p.background_label_id, :]
 
     def _one_image(self, found: Array, truth: Array, counted: Array, rows: list[Array]) -> None:
         here = truth[:, 0] == found[0, 0]
@@ -88,8 +88,8 @@ class DetectionEvaluate(Layer):
         if not len(truth):
             return np.zeros(len(found), bool), np.ones(len(found), bool)
         pixel = int(self.sizes.known)
-        scaled = (self.sizes.to_pixels(b, self.image) for b in (found, truth))
-        overlap = boxes.iou(*scaled, pixel)
+        found, truth = (self.sizes.to_pixels(b, self.image) for b in (found, truth))
+        overlap = boxes.iou(found, truth, pixel)
         best = overlap.argmax(1)
         threshold = self.layer_param.detection_evaluate_param.overlap_threshold
         hits = overlap.max(1) >= np.float32(threshold)

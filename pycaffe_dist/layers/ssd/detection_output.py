@@ -53,7 +53,8 @@ class DetectionOutput(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         s = self.shape
         offsets, scores = s.offsets(bottom[0].data), s.scores(bottom[1].data)
-        priors, variances = read_priors(bottom[2].data, self.variances)
+        priors, spread = read_priors(bottom[2].data)
+        variances = spread if self.variances else None
         found = []
         for i in range(s.num):
             likely, near = self._refined(i, scores[i], priors, variances)

@@ -181,9 +181,11 @@ class MultiBoxLoss(Loss):
 
     def _location_part(self, pieces: list[Any]) -> Part:
         p = self.layer_param.multibox_loss_param
-        at = [np.concatenate([np.full(len(w[0]), i) for w, _, i in pieces] or [[]]).astype(int)]
+        none = np.empty(0, int)
+        images = [np.full(len(where[0]), i) for where, _, i in pieces]
+        at = [np.concatenate([none, *images])]
         for k in (0, 1):
-            at.append(np.concatenate([w[k] for w, _, _ in pieces] or [[]]).astype(int))
+            at.append(np.concatenate([none, *(where[k] for where, _, _ in pieces)]))
         d = np.concatenate([d for _, d, _ in pieces] or [np.zeros((0, 4), self.dtype)])
         gradient = d if p.loc_loss_type == P.L2 else np.clip(d, -1, 1)
         return Part(tuple(at), float(self._distance(d).sum()), gradient * p.loc_weight)

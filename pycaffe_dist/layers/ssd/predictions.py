@@ -43,7 +43,7 @@ class Predictions:
         return values.reshape(self.num, self.priors, self.classes)
 
 
-def read_priors(values: Array, with_variances: bool = True) -> tuple[Array, Array | None]:
-    """(P, 4) boxes and their variances, if those count."""
+def read_priors(values: Array) -> tuple[Array, Array]:
+    """(P, 4) boxes and their variances."""
     priors, variances = np.asarray(values)[0].reshape(2, -1, 4)
-    return priors, variances if with_variances else None
+    return priors, variances
