@@ -77,10 +77,8 @@ class Priors(Layer):
         )
         centre = np.stack(np.meshgrid(x, y), -1)[:, :, None].astype(float)
         half = self.sizes.astype(float) / 2
-        boxes: Array = np.concatenate([centre - half, centre + half], -1) / (
-            *image[::-1],
-            *image[::-1],
-        )
+        boxes: Array = np.concatenate([centre - half, centre + half], -1)
+        boxes /= (*image[::-1], *image[::-1])
         return boxes.clip(0, 1) if self.layer_param.prior_box_param.clip else boxes
 
 

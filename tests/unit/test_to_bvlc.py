@@ -1,0 +1,117 @@
+"""Layers of forks in BVLC's words: the same numbers where the fork's layer is there to compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.cli import main
+from pycaffe_dist.layer import layer_types
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.proto.weights import read_weights, write_weights
+from pycaffe_dist.tools.to_bvlc import to_bvlc
+
+INPUT = 'layer { name: "x" type: "Input" top: "x" input_param { shape { dim: [2, 3, 4, 5] } } }'
+
+
+def net(layer: str) -> NetParameter:
+    return parse_text(f"{INPUT} layer {{ name: 'l' top: 'y' {layer} }}", NetParameter()).message
+
+
+def types(layer: str) -> list[str]:
+    described = net(layer)
+    _, left = to_bvlc(described)
+    assert left == []
+    assert described.layer[-1].top == ["y"]
+    return [la.type for la in described.layer[1:]]
+
+
+@pytest.mark.parametrize(
+    ("layer", "want"),
+    [
+        ("type: 'ReLU6' bottom: 'x'", "Clip"),
+        ("type: 'Softplus' bottom: 'x'", "BNLL"),
+        ("type: 'HardSigmoid' bottom: 'x'", "Power Clip"),
+        ("type: 'HardSwish' bottom: 'x'", "Power Clip Eltwise Power"),
+        ("type: 'NegReLU' bottom: 'x'", "Power ReLU Power"),
+        ("type: 'Axpy' bottom: 'a' bottom: 'x' bottom: 'b'", "Flatten Scale Eltwise"),
+        ("type: 'BatchNorm' bottom: 'x' batch_norm_param { scale_bias: true }", "BatchNorm Scale"),
+        ("type: 'BatchNorm' bottom: 'x'", "BatchNorm"),
+    ],
+)
+def test_types(layer: str, want: str) -> None:
+    assert types(layer) == want.split()
+
+
+@pytest.mark.parametrize("kind", ["DepthwiseConvolution", "ConvolutionDepthwise"])
+def test_depthwise_convolution(kind: str) -> None:
+    described = net(f"type: '{kind}' bottom: 'x' convolution_param {{ num_output: 3 hole: 2 }}")
+    to_bvlc(described)
+    layer = parse_text(
+        "name: 'l' top: 'y' type: 'Convolution' bottom: 'x' "
+        "convolution_param { num_output: 3 group: 3 dilation: 2 }",
+        LayerParameter(),
+    ).message
+    assert described.layer[1] == layer
+
+
+VALUES = {
+    "ReLU6": lambda x: np.clip(x, 0, 6),
+    "Softplus": lambda x: np.log1p(np.exp(x)),
+    "HardSigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1),
+    "HardSwish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "NegReLU": lambda x: np.minimum(x, 0),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values(kind: str) -> None:
+    described = net(f"type: '{kind}' bottom: 'x'")
+    to_bvlc(described)
+    built = Net(described)
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)) * 5
+    built.blobs[0].data[...] = x
+    built.forward()
+    np.testing.assert_allclose(built.blobs[built.output_ids[0]].data, VALUES[kind](x), 1e-4, 1e-5)
+
+
+def test_a_layer_without_an_equivalent_is_named() -> None:
+    described = net("type: 'Permute' bottom: 'x' permute_param { order: 1 }")
+    assert to_bvlc(described)[1] == ['layer "l": Permute has no equivalent']
+    assert described.layer[1].permute_param.order == [1]
+
+
+def test_weights_go_with_their_layers(tmp_path: Path) -> None:
+    batch_norm = "type: 'BatchNorm' bottom: 'x' batch_norm_param { scale_bias: true }"
+    (tmp_path / "old.prototxt").write_text(f"{INPUT} layer {{ name: 'l' top: 'y' {batch_norm} }}")
+    stored = [np.full(3, i, np.float32) for i in (5, 4)]
+    stored += [np.ones(1, np.float32), *(np.full(3, i, np.float32) for i in (2, 1))]
+    write_weights(tmp_path / "old.caffemodel", net(batch_norm), [[], stored])
+    paths = [str(tmp_path / name) for name in ("old.prototxt", "new.prototxt")]
+    files = [str(tmp_path / name) for name in ("old.caffemodel", "new.caffemodel")]
+    verb = ["upgrade_net_proto_text", "--to-bvlc", *paths]
+    assert main([*verb, "--weights", *files]) == 0
+    built = Net(read_net(paths[1]))
+    found = {la.name: [b.data[0] for b in la.blobs] for la in read_weights(files[1]).layers}
+    assert {k: v for k, v in found.items() if v} == {"l": [5, 4, 1], "l/1": [2, 1]}
+    assert [la.type for la in built.layers] == ["Input", "BatchNorm", "Scale"]
+
+
+def test_files_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").write_text("layer { nmae: 'x' }")
+    verb = ["upgrade_net_proto_text", str(tmp_path / "a"), str(tmp_path / "b")]
+    assert main([*verb, "--to-bvlc"]) == 2
+    with pytest.raises(SystemExit):
+        main([*verb, "--weights", "x", "y"])
+    assert "--weights goes with --to-bvlc" in capsys.readouterr().err
+
+
+@pytest.mark.skipif("BN" not in layer_types(), reason="BN is not written yet")
+@pytest.mark.parametrize("word", ["slope_filler { value: 2 }", "scale_filler { value: 2 }"])
+def test_bn_of_two_forks(word: str) -> None:
+    assert types(f"type: 'BN' bottom: 'x' bn_param {{ {word} }}") == ["BatchNorm", "Scale"]
