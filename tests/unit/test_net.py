@@ -511,7 +511,7 @@ ERRORS = {
         "2 propagate_down for 1",
     ),
     "near type": ("a: Relu data -> a", 'type "Relu" is not known; did you mean "ReLU"?'),
-    "type of a fork": ("a: PriorBox data -> a", "it comes from the SSD fork"),
+    "type of a fork": ("a: DenseCRF data -> a", "it comes from DeepLab"),
     "no such type": ("a: Quux data -> a", r"type \"Quux\" is not known$"),
     "too many bottoms": (
         "a: ReLU data label -> a",

@@ -73,14 +73,14 @@ def test_what_cannot_be_built_is_told_together():
 
 
 def test_unknown_types_come_in_one_line():
-    types = ("Permute", "PriorBox", "Permute", "Convolutoin", "Quux")
+    types = ("DenseCRF", "DomainTransform", "DenseCRF", "Convolutoin", "Quux")
     parts = [
         f'layer {{ name: "{i}" type: "{t}" bottom: "x" top: "{i}" }}' for i, t in enumerate(types)
     ]
     net = sketch(DATA, *parts)
     assert net.problems == []
     assert net.needs == (
-        "this file needs layer types that are not known: Permute, PriorBox from the SSD fork "
-        '(weiliu89/caffe); Convolutoin, did you mean "Convolution"?; Quux'
+        "this file needs layer types that are not known: DenseCRF, DomainTransform from "
+        'DeepLab; Convolutoin, did you mean "Convolution"?; Quux'
     )
     assert net.broken

@@ -83,7 +83,7 @@ BAD = {
         'layer { name: "x" type: "RELU" bottom: "ip" top: "x" }',
         'did you mean "ReLU"',
     ),
-    "of a fork": ('layer { name: "x" type: "Permute" bottom: "ip" top: "x" }', "it comes from"),
+    "of a fork": ('layer { name: "x" type: "DenseCRF" bottom: "ip" top: "x" }', "it comes from"),
     "bad shape": (
         'layer { name: "x" type: "InnerProduct" bottom: "ip" top: "x" '
         "inner_product_param { num_output: 1 axis: 9 } }",
@@ -326,38 +326,46 @@ FORK = """layer {{ name: "{0}" type: "{0}" bottom: "ip" top: "{0}" {1} }}
 
 
 def test_an_unknown_data_layer_is_an_error(write):
-    text = NET.replace('type: "Input"', 'type: "AnnotatedData"').replace(
+    text = NET.replace('type: "Input"', 'type: "CPMData"').replace(
         "input_param { shape { dim: 4 dim: 3 } }", ""
     )
     (error,) = check_file(write(text)).errors
-    assert error.startswith('net.prototxt:2: layer "data": type "AnnotatedData" is not known; it ')
+    assert error.startswith('net.prototxt:2: layer "data": type "CPMData" is not known; it ')
 
 
 def test_unknown_types_of_both_phases_come_in_one_line(write):
-    text = NET + FORK.format("PriorBox", "include { phase: TRAIN }") + FORK.format("Permute", "")
+    text = (
+        NET
+        + FORK.format("DomainTransform", "include { phase: TRAIN }")
+        + FORK.format("DenseCRF", "")
+    )
     report = check_file(write(text))
     assert report.errors == [
-        "net.prototxt:6: this file needs layer types that are not known: PriorBox, Permute from "
-        "the SSD fork (weiliu89/caffe)"
+        "net.prototxt:6: this file needs layer types that are not known: DomainTransform, DenseCRF from "
+        "DeepLab"
     ]
     one = check_file("net.prototxt", NetState(phase=TEST))
     assert [e.split("; ")[0] for e in one.errors] == [
-        'net.prototxt:7: layer "Permute": type "Permute" is not known'
+        'net.prototxt:7: layer "DenseCRF": type "DenseCRF" is not known'
     ]
 
 
 def test_fields_of_a_fork_and_its_types_together(write):
     """What does not parse is told as before, and what is beyond the syntax behind it."""
-    text = NET + FORK.format("Permute", "permute_param { order: 0 }") + FORK.format("PriorBox", "")
+    text = (
+        NET
+        + FORK.format("DenseCRF", "hotspot_param { order: 0 }")
+        + FORK.format("DomainTransform", "")
+    )
     text += 'layer { name: "q" type: "ReLU" bottom: "nowhere" top: "q" }\n'
     text += 'layer { name: "r" type: "Concat" bottom: "ip" top: "r" concat_param { axis: 9 } }'
     with pytest.raises(PrototxtError) as e:
         check_file(write(text))
     lines = str(e.value).splitlines()
-    assert 'no field "permute_param"' in lines[0]
+    assert 'no field "hotspot_param"' in lines[0]
     assert lines[-3:] == [
-        "net.prototxt:6: this file needs layer types that are not known: Permute, PriorBox from "
-        "the SSD fork (weiliu89/caffe)",
+        "net.prototxt:6: this file needs layer types that are not known: DenseCRF, DomainTransform from "
+        "DeepLab",
         'net.prototxt:8: layer "q": unknown bottom "nowhere"',
         'net.prototxt:9: layer "r" (Concat): axis 9 is out of range for a blob of shape (4, 2)',
     ]
@@ -365,13 +373,15 @@ def test_fields_of_a_fork_and_its_types_together(write):
 
 def test_nothing_is_said_of_layers_behind_one_whose_place_is_in_doubt(write):
     text = (
-        NET.replace('top: "ip"', 'tpo: "ip"') + FORK.format("Permute", "") + FORK.format("BN", "")
+        NET.replace('top: "ip"', 'tpo: "ip"')
+        + FORK.format("DenseCRF", "")
+        + FORK.format("CPMData", "")
     )
     with pytest.raises(PrototxtError) as e:
         check_file(write(text))
     assert 'no field "tpo"' in str(e.value)
     assert "unknown bottom" not in str(e.value)
-    assert "needs layer types that are not known: Permute" in str(e.value).splitlines()[-1]
+    assert "needs layer types that are not known: DenseCRF" in str(e.value).splitlines()[-1]
 
 
 def test_a_file_that_breaks_off(write):
