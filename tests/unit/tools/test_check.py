@@ -341,8 +341,8 @@ def test_unknown_types_of_both_phases_come_in_one_line(write):
     )
     report = check_file(write(text))
     assert report.errors == [
-        "net.prototxt:6: this file needs layer types that are not known: DomainTransform, DenseCRF from "
-        "DeepLab"
+        "net.prototxt:6: this file needs layer types that are not known: DomainTransform, "
+        "DenseCRF from DeepLab"
     ]
     one = check_file("net.prototxt", NetState(phase=TEST))
     assert [e.split("; ")[0] for e in one.errors] == [
@@ -364,8 +364,8 @@ def test_fields_of_a_fork_and_its_types_together(write):
     lines = str(e.value).splitlines()
     assert 'no field "hotspot_param"' in lines[0]
     assert lines[-3:] == [
-        "net.prototxt:6: this file needs layer types that are not known: DenseCRF, DomainTransform from "
-        "DeepLab",
+        "net.prototxt:6: this file needs layer types that are not known: DenseCRF, "
+        "DomainTransform from DeepLab",
         'net.prototxt:8: layer "q": unknown bottom "nowhere"',
         'net.prototxt:9: layer "r" (Concat): axis 9 is out of range for a blob of shape (4, 2)',
     ]
