@@ -194,3 +194,57 @@ def test_states_of_train_and_test_nets(make, tmp_path):
     )
     has = ["s" in net.layer_names for net in [solver.net, *solver.test_nets]]
     assert has == [True, False, True]
+
+
+# -- forks -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["BINARYPROTO", "HDF5"])
+def test_plateau_falls_when_the_loss_does_not_and_goes_on_after_a_snapshot(kind, make):
+    """The loss is 7 from the first iteration on."""
+    settings = f'lr_policy: "plateau" gamma: 0.5 plateau_winsize: [2, 3] snapshot_format: {kind}'
+
+    def steady():
+        solver = make()
+        solver.param.MergeFrom(parse_text(settings, SolverParameter()).message)
+        solver.param.base_lr = 0
+        return solver
+
+    (one, two), falls = (steady(), steady()), []
+    for solver in (one, two):
+        solver.net.forward = lambda: 7.0
+        solver.net.backward = lambda: None
+    one.step(4)
+    one.snapshot()
+    two.restore(one.told[-1].state)
+    two.step(4)
+    for solver in (one, two):
+        falls += [(x.iteration, x.step) for x in solver.told if isinstance(x, e.StepPassed)]
+    assert falls == [(2, 1), (5, 2)]
+    assert (two.plateau.minimum_loss, two.plateau.last_event) == (7, 5)
+
+
+CONSTANT = """layer {{ name: "{0}" type: "DummyData" top: "{0}"
+  dummy_data_param {{ shape {{ dim: [1, 1, 1, {1}] }} data_filler {{ value: {2} }} }} }}"""
+TABLES = """
+layer { name: "found" type: "Concat" bottom: "ones" bottom: "low" bottom: "high" top: "found"
+  concat_param { axis: 3 } }
+layer { name: "truth" type: "Concat" bottom: "ones" bottom: "low" bottom: "high" bottom: "easy"
+  top: "truth" concat_param { axis: 3 } }
+layer { name: "table" type: "DetectionEvaluate" bottom: "found" bottom: "truth" top: "table"
+  detection_evaluate_param { num_classes: 3 } }
+"""
+
+
+def test_a_detector_is_tested_by_its_mean_average_precision(make, tmp_path):
+    """One class has a box that is found, another has nothing."""
+    rows = [("ones", 3, 1), ("low", 2, 0), ("high", 2, 1), ("easy", 1, 0)]
+    parts = "\n".join(CONSTANT.format(*row) for row in rows)
+    (tmp_path / "test.prototxt").write_text(parts + TABLES)
+    solver = make(
+        'eval_type: "detection" show_per_class_result: true test_iter: 2 test_interval: 5',
+        'train_net: "net.prototxt" test_net: "test.prototxt"',
+    )
+    solver.test_all()
+    (tested,) = [x for x in solver.told if isinstance(x, e.Tested)]
+    assert [(o.name, o.value) for o in tested.outputs] == [("table", 0.5)]
