@@ -78,10 +78,14 @@ def nms(
         earlier = iou(block, boxes[kept], pixel)
         within = np.tril(iou(block, block, pixel), -1)
         keep = np.ones(len(block), bool)
+        limit = limits[:1]
+        gone, hit = above(earlier, limit).any(1), above(within, limit)
         while True:
-            count = np.cumsum(keep) - keep + len(kept)  # kept before each
-            limit = limits[np.minimum(count, len(limits) - 1)][:, None]
-            new = ~(above(earlier, limit).any(1) | (above(within, limit) & keep).any(1))
+            if len(limits) > 1:
+                count = np.cumsum(keep) - keep + len(kept)  # kept before each
+                limit = limits[np.minimum(count, len(limits) - 1)][:, None]
+                gone, hit = above(earlier, limit).any(1), above(within, limit)
+            new = ~(gone | (hit & keep).any(1))
             if (new == keep).all():
                 break
             keep = new
