@@ -79,7 +79,8 @@ class Detector(Net):
             raise MissingPartError(
                 f"detect_selective_search needs MATLAB and the Python module {SELECTIVE_SEARCH!r} "
                 f"(github.com/sergeyk/{SELECTIVE_SEARCH}) on the Python path; it cannot be "
-                f"imported ({e}).\nWith windows from anywhere else, call detect_windows."
+                f"imported ({e}).",
+                "With windows from anywhere else, call detect_windows.",
             ) from e
         names = [os.path.abspath(name) for name in image_fnames]  # MATLAB runs elsewhere
         windows = search.get_windows(names, cmd="selective_search_rcnn")

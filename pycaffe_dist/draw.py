@@ -7,7 +7,7 @@ import os
 from types import ModuleType
 from typing import Any
 
-from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.errors import MissingPartError, visible
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto import caffe_pb2 as caffe_pb2  # scripts find it here
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter, PoolingParameter
@@ -57,6 +57,11 @@ def get_layer_label(layer: LayerParameter, rankdir: str, display_lrm: bool = Fal
     """The text of a layer's box, in quotes: name, type, kernel, stride, padding, lr multipliers."""
     # In words beside each other where the graph leaves room for that, else in lines.
     separator = " " if rankdir in ("TB", "BT") else r"\n"
+    return f'"{separator.join(map(_escaped, layer_words(layer, display_lrm)))}"'
+
+
+def layer_words(layer: LayerParameter, display_lrm: bool = False) -> list[str]:
+    """The pieces of that text, each on one line."""
     kind = layer.type
     if layer.type == "Pooling":
         kind += f" {get_pooling_types_dict()[layer.pooling_param.pool]}"
@@ -72,7 +77,7 @@ def get_layer_label(layer: LayerParameter, rankdir: str, display_lrm: bool = Fal
         mults = get_layer_lr_mult(layer)
         if any(mults):
             parts.append("lr mult: {:.1f}, {:.1f}".format(*mults))
-    return f'"{separator.join(parts)}"'
+    return [visible(part) for part in parts]
 
 
 def _spatial(kernel: int, stride: int, pad: int) -> list[str]:
@@ -101,7 +106,7 @@ def get_pydot_graph(
         display_lrm: whether boxes show learning rate multipliers.
     """
     pydot = _pydot()
-    graph = pydot.Dot(caffe_net.name or "Net", graph_type="digraph", rankdir=rankdir)
+    graph = pydot.Dot(_quoted(caffe_net.name) or "Net", graph_type="digraph", rankdir=rankdir)
     nodes: dict[str, Any] = {}
     edges: list[tuple[str, str, str]] = []
     for layer in _today(caffe_net).layer:
@@ -145,8 +150,14 @@ def in_phase(layer: LayerParameter, phase: int) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """What follows a colon would be a port of the node."""
-    return f'"{name}"' if ":" in name else name
+    """A name for Graphviz; what follows a colon would be a port of the node."""
+    quoted = _escaped(visible(name))
+    return f'"{quoted}"' if ":" in name or quoted != name else name
+
+
+def _escaped(text: str) -> str:
+    """Within Graphviz's quotes, which neither a quote nor a backslash of a name ends or changes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def draw_net(
@@ -192,8 +203,8 @@ def _pydot() -> ModuleType:
         except ImportError as e:
             reasons.append(str(e))
     raise MissingPartError(
-        f"Drawing a net needs the Python module 'pydot', which cannot be imported ({reasons[0]}).\n"
-        "Install it with: python -m pip install 'pydot'"
+        f"Drawing a net needs the Python module 'pydot', which cannot be imported ({reasons[0]}).",
+        "Install it with: python -m pip install 'pydot'",
     )
 
 

@@ -50,7 +50,7 @@ class Net:
         self._refuse(self._file.net, rule_problems(self._file.net))
         filtered = self._sound(filter_net(self._file.net))
         text = str(filtered).rstrip()
-        log.info("net.cpp:53", "Initializing net from parameters: \n%s", text)
+        log.info("net.cpp:53", f"Initializing net from parameters: \n{text}")
         self.net_param = insert_splits(filtered)
         self.name = self.net_param.name
         self.phase = self.net_param.state.phase
@@ -85,7 +85,7 @@ class Net:
     def _refuse(self, net: NetParameter, problems: list[tuple[int, str]]) -> None:
         if problems:
             lines = self._file.lines_of(net)
-            raise NetError("\n".join(self._place(lines[i]) + text for i, text in problems))
+            raise NetError(*(self._place(lines[i]) + text for i, text in problems))
 
     def _sound(self, net: NetParameter) -> NetParameter:
         """The net, whose layers are known and fit together."""

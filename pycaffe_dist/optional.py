@@ -48,6 +48,6 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as e:
         raise MissingPartError(
-            f"{purpose} needs the Python module {module!r}, which cannot be imported ({e}).\n"
-            f"Install it with: {install_command(extra)}"
+            f"{purpose} needs the Python module {module!r}, which cannot be imported ({e}).",
+            f"Install it with: {install_command(extra)}",
         ) from e

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pycaffe_dist.errors import PcdError
+
 ADVICE = "bring it to Python 3 first"
 NAMES = {
     "xrange": "range",
@@ -70,7 +72,7 @@ def add_hint(e: BaseException) -> bool:
         if isinstance(e, (ImportError, SyntaxError)):
             e.msg = e.msg if words in e.msg else f"{e.msg}\n{words}"
         elif words not in str(e):
-            e.args = (f"{e}\n{words}",)
+            e.args = (*e.args, words) if isinstance(e, PcdError) else (f"{e}\n{words}",)
     elif words not in getattr(e, "__notes__", ()):
         e.add_note(words)
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from pycaffe_dist.blob import View, Views
-from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.errors import FileError, NetError, visible, visible_lines
 from pycaffe_dist.layer import LAYERS, UNBUILT, Context, Layer, unknown_types
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
@@ -68,7 +68,7 @@ class Sketch(Net):
     def refuse_problems(self) -> None:
         """Raise what is wrong, if anything is and no guess at the data helps."""
         if (found := self.all_problems()) and not self.guess:
-            raise NetError("\n".join(found))
+            raise NetError(*"\n".join(found).split("\n"))
 
     def all_problems(self) -> list[str]:
         return [*[self.needs] * bool(self.needs), *self.problems, *self.data_problems]
@@ -104,8 +104,10 @@ class Sketch(Net):
         """The net with broken layers as sources of whatever else they would have made."""
         wrong = wiring_problems(net)
         lines = self._file.lines_of(net)
-        self.problems += [self._place(lines[i]) + text for i, text in wrong]
-        self.needs = "".join(self._place(lines[i]) + text for i, text in unknown_types(net.layer))
+        self.problems += [visible(self._place(lines[i]) + text) for i, text in wrong]
+        self.needs = "".join(
+            visible(self._place(lines[i]) + text) for i, text in unknown_types(net.layer)
+        )
         broken = {i for i, _ in wrong}
         made: set[str] = set()
         for i, layer in enumerate(net.layer):
@@ -124,7 +126,8 @@ class Sketch(Net):
     def _create(self, param: LayerParameter) -> Layer:
         if param.type == "Python" and not self.context.python:
             p = param.python_param
-            self.not_run.append(f'layer "{param.name}" (Python, {p.layer} of module {p.module})')
+            words = f'layer "{param.name}" (Python, {p.layer} of module {p.module})'
+            self.not_run.append(visible(words))
             return Unbuilt(param, self.context, NOT_RUN)
         unknown = any(self.blob_ids[name] in self._unknown for name in param.bottom)
         if unknown or param.type not in LAYERS:
@@ -149,5 +152,5 @@ class Sketch(Net):
             text = f'layer "{param.name}" (Python): {in_one_line(error)}'
         line = self._lines[self._index]
         where = self.problems if param.bottom or param.type == "Input" else self.data_problems
-        where.append(self._place(line) + text)
+        where.append(visible_lines(self._place(line) + text))
         return Unbuilt(param, self.context, UNKNOWN)

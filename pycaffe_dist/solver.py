@@ -92,7 +92,7 @@ class Solver:
         self._display_iter = 0
 
         text = str(param).rstrip()
-        log.info("solver.cpp:45", "Initializing solver from parameters: \n%s", text)
+        log.info("solver.cpp:45", f"Initializing solver from parameters: \n{text}")
         if param.average_loss < 1:
             raise NetError(f"average_loss must be 1 or more, not {param.average_loss}")
         if param.iter_size < 1:

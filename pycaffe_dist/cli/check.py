@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from pycaffe_dist.cli._flags import add_look, add_state, flag, parser
-from pycaffe_dist.errors import PcdError
+from pycaffe_dist.cli._show import complain, show
+from pycaffe_dist.errors import PcdError, visible
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.tools.check import check_file
 
@@ -28,17 +27,14 @@ def _check(path: str, state: NetState, python: bool) -> bool:
     try:
         report = check_file(path, state, python)
     except PcdError as e:
-        print(f"{e}\n{path}: FAILED", file=sys.stderr)
+        complain(str(e), f"{path}: FAILED")
         return False
-    print(f"{path}:")
-    for fact in report.facts:
-        print(f"  {fact}")
+    show(f"{path}:", *(f"  {visible(fact)}" for fact in report.facts))
     for text, owners in report.tables.items():
-        print(f"\n  {' and '.join(owners)}:")
-        print("\n".join(f"    {line}" for line in text.splitlines()), end="\n\n")
+        show(f"\n  {' and '.join(owners)}:", *(f"    {line}" for line in text.split("\n")), "")
     for warning in report.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     for error in report.errors:
-        print(f"error: {error}", file=sys.stderr)
-    print("  ok" if not report.errors else "  FAILED")
+        complain(f"error: {error}")
+    show("  ok" if not report.errors else "  FAILED")
     return not report.errors

@@ -14,6 +14,7 @@ import sys
 
 from pycaffe_dist.cli._booleans import boolean, plain
 from pycaffe_dist.cli._flags import Parser, flag, parser
+from pycaffe_dist.cli._show import complain, show
 from pycaffe_dist.data.database import BACKENDS
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.report.glog import log_to_stderr
@@ -77,10 +78,10 @@ def _parser() -> Parser:
 
 def _tell(converted: Converted, database: str, classes: list[str]) -> None:
     print(f"{database}: {converted.count:,} records")
-    print(*label_histogram(converted.labels, dict(enumerate(classes))), sep="\n")
+    show(*label_histogram(converted.labels, dict(enumerate(classes))))
     unreadable = converted.unreadable
     if unreadable:
         print(f"{len(unreadable):,} images could not be read:", file=sys.stderr)
-        print(*(f"  {text}" for text in unreadable[:MOST_UNREADABLE]), sep="\n", file=sys.stderr)
+        complain(*(f"  {text}" for text in unreadable[:MOST_UNREADABLE]))
     if len(unreadable) > MOST_UNREADABLE:
         print(f"  ... and {len(unreadable) - MOST_UNREADABLE:,} more", file=sys.stderr)

@@ -10,6 +10,7 @@ import argparse
 import os
 
 from pycaffe_dist.cli._flags import parser
+from pycaffe_dist.cli._show import complain
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.tools.parse_log import read_log, write_tables
 
@@ -26,7 +27,13 @@ def main(argv: list[str]) -> int:
         os.makedirs(args.folder, exist_ok=True)
     except OSError as e:
         raise FileError(f"{args.folder}: cannot be made: {e.strerror or e}") from e
-    for path in write_tables(run, args.log, args.folder, args.delimiter):
+    written = write_tables(run, args.log, args.folder, args.delimiter)
+    if not written:
+        complain(
+            f"pcd parse_log: {args.log}: no table was written: it tells of iterations, but has no "
+            'line "Train net output #0: loss = ..." and none of a test'
+        )
+    for path in written:
         if args.verbose:
             print(f"Wrote {path}")
     return 0

@@ -6,6 +6,7 @@ import json
 
 from pycaffe_dist.cli._cluster_flags import by_layer
 from pycaffe_dist.cli._flags import Parser, add_look, add_state, flag, parser
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
 from pycaffe_dist.tools.plan import PlanOptions, plan_of
 
@@ -35,7 +36,7 @@ def main(argv: list[str]) -> int:
             ),
         )
     )
-    print(json.dumps(planned.as_json(), indent=1) if args.json else "\n".join(planned.as_text()))
+    show(json.dumps(planned.as_json(), indent=1) if args.json else "\n".join(planned.as_text()))
     return 0
 
 

@@ -14,6 +14,7 @@ import argparse
 import shutil
 
 from pycaffe_dist.cli._flags import parser
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.tools.plot import GROUPS, charted, draw, short_names
 from pycaffe_dist.tools.terminal_chart import chart
 
@@ -36,7 +37,7 @@ def main(argv: list[str]) -> int:
     runs = charted(args.logs, words, args.x, args.smooth, args.log_y)
     if args.terminal:
         size = shutil.get_terminal_size()
-        print("\n".join(chart(runs, size.columns, size.lines - 1, args.x, args.log_y)))
+        show(*chart(runs, size.columns, size.lines - 1, args.x, args.log_y))
     if args.output or not args.terminal:
         path = args.output or f"{short_names(args.logs[:1])[0]}.png"
         draw(runs, path, args.x, args.log_y)

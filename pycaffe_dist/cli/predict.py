@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pycaffe_dist.cli._flags import flag, parser
 from pycaffe_dist.cli._image_flags import add_preparation, numbers, preparation
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.classify import Guess, best, read_inputs, read_labels, score
 
@@ -48,7 +49,7 @@ def main(argv: list[str]) -> int:
         (name, best(scores, args.top, labels))
         for name, scores in score(how, images, args.images_dim, args.oversample)
     ]
-    print(json.dumps(_as_json(found), indent=1) if args.json else "\n".join(_as_text(found)))
+    show(json.dumps(_as_json(found), indent=1) if args.json else "\n".join(_as_text(found)))
     return 0
 
 

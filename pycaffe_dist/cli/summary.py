@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from pycaffe_dist.cli._flags import add_look, add_state, flag, parser
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.tools.summary import summarize
 
 
@@ -24,10 +25,9 @@ def main(argv: list[str]) -> int:
     args = p.parse_args(argv)
     stages = args.stage.split(",")
     summary = summarize(args.model, args.phase, args.level, stages, args.allow_python)
-    # Sizes may be NumPy's numbers.
-    print(
-        json.dumps(summary.as_json(), indent=1, default=int)
-        if args.json
-        else "\n".join(summary.as_text())
-    )
+    if args.json:
+        show(json.dumps(summary.as_json(), indent=1, default=int))  # sizes may be NumPy's numbers
+    else:
+        show("
+".join(summary.as_text()))
     return 0

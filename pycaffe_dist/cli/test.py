@@ -19,6 +19,8 @@ from pycaffe_dist.cli._flags import (
     parser,
     use_engine,
 )
+from pycaffe_dist.cli._show import show
+from pycaffe_dist.errors import visible
 from pycaffe_dist.report.caffe_lines import with_loss
 from pycaffe_dist.report.glog import LOGGER, log_to_stderr
 from pycaffe_dist.tools.inputs import check_weights
@@ -47,5 +49,5 @@ def main(argv: list[str]) -> int:
         model = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
     means = test_model(model, args.weights, args.iterations)
     if not LOGGER.isEnabledFor(logging.INFO):  # the score is what was asked for
-        print(*map(with_loss, means), sep="\n")
+        show(*(visible(with_loss(mean)) for mean in means))
     return 0

@@ -14,6 +14,7 @@ from pycaffe_dist.cli._flags import (
     parser,
     use_engine,
 )
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.time import as_table, time_model
@@ -40,5 +41,5 @@ def main(argv: list[str]) -> int:
     stages = args.stage.split(",")
     model = read_model(args.model, args.phase, args.level, stages, args.fake_data)
     times = time_model(model, args.iterations)
-    print(json.dumps(asdict(times), indent=2) if args.json else "\n".join(as_table(times)))
+    show(json.dumps(asdict(times), indent=2) if args.json else "\n".join(as_table(times)))
     return 0

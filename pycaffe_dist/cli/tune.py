@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.cli._flags import add_engine, add_gpu, add_state, parser, use_engine
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.tune import as_table, choices, tune
 
@@ -23,7 +24,7 @@ def main(argv: list[str]) -> int:
         print(f"{choices().clear()} choices forgotten, of {choices().path or 'memory only'}")
     if args.model:
         log_to_stderr()
-        print("\n".join(tune(args.model, args.level, args.stage.split(","))))
+        show(*tune(args.model, args.level, args.stage.split(",")))
     if args.list:
-        print("\n".join(as_table(choices(), sorted(choices().remembered()))))
+        show(*as_table(choices(), sorted(choices().remembered())))
     return 0

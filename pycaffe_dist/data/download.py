@@ -59,12 +59,13 @@ def fetch_all(
         try:
             content = _first_intact([_join(mirror, name) for mirror in mirrors], md5, say, timeout)
         except FileError as e:
-            files = "\n".join(f"  {name}" for name in md5_of)
             raise FileError(
-                f"{name} could not be downloaded:\n{e}\n"
-                f"Bring these files into a folder DIR by other means:\n{files}\n"
-                f"They are published at {' and '.join(mirrors)}\n"
-                f"Then run: {by_hand}"
+                f"{name} could not be downloaded:",
+                *e.args,
+                "Bring these files into a folder DIR by other means:",
+                *(f"  {name}" for name in md5_of),
+                f"They are published at {' and '.join(mirrors)}",
+                f"Then run: {by_hand}",
             ) from e
         with atomic_write(target) as file:
             file.write(content)
@@ -82,7 +83,7 @@ def _first_intact(
             return content
         except FileError as e:
             failures.append(f"  {e}")
-    raise FileError("\n".join(failures))
+    raise FileError(*failures)
 
 
 def _download(url: str, timeout: float) -> bytes:

@@ -114,7 +114,7 @@ def _check_complete(path: Path, expected: int) -> None:
     try:
         found = count_records(path)
     except FileError as e:
-        raise FileError(f"{e}\nPass --force to replace it.") from e
+        raise FileError(*e.args, "Pass --force to replace it.") from e
     if found != expected:
         raise FileError(
             f"{path}: holds {found} records, expected {expected}. Pass --force to replace it."

@@ -132,9 +132,9 @@ def agree(
     if names:
         asked = {name: mine[name] for name in names if name in mine}
         everybody = yield from gather_objects(communicator, asked)
-        problem = _differences(communicator, everybody) if everybody else ""
+        problem = _differences(communicator, everybody) if everybody else []
         problem = yield from broadcast_object(communicator, problem)
-        raise DisagreementError(f"{problem}\n{remedy}")
+        raise DisagreementError(*problem, remedy)
 
 
 def _differing(everybody: list[dict[str, Any]]) -> list[str]:
@@ -142,7 +142,7 @@ def _differing(everybody: list[dict[str, Any]]) -> list[str]:
     return [name for name in names if len({facts.get(name) for facts in everybody}) > 1]
 
 
-def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) -> str:
+def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) -> list[str]:
     """Who differs from most of the others, or from rank 0 where no side has more."""
     counts = Counter(str(facts) for facts in everybody)
     right = max(range(len(everybody)), key=lambda rank: (counts[str(everybody[rank])], -rank))
@@ -153,7 +153,7 @@ def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) ->
             said = _both(there, here, right)
             lines.append(f"rank {rank} on {host} differs from rank {right} in {what}{said}")
     more = len(lines) - MOST_SHOWN
-    return "\n".join(lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else []))
+    return lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else [])
 
 
 def _each(facts: dict[str, Any], expected: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:

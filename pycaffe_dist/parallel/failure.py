@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NoReturn
 
-from pycaffe_dist.errors import PcdError
+from pycaffe_dist.errors import PcdError, visible
 from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.launcher import rank_and_size
 
@@ -89,7 +89,7 @@ def in_words(error: BaseException) -> str:
     """What is wrong, if it is the world and not our code; an error of the code has a traceback."""
     if isinstance(error, PcdError):
         return str(error)
-    what = f" ({error})" if str(error) else ""
+    what = f" ({visible(str(error))})" if str(error) else ""
     if isinstance(error, MemoryError):
         return f"out of memory{what}. Try a smaller batch_size, or fewer ranks on this host."
     if isinstance(error, RuntimeError) and str(error) == NO_THREAD:

@@ -24,10 +24,11 @@ import threading
 from dataclasses import dataclass
 from datetime import datetime
 from io import TextIOWrapper
+from numbers import Number
 from pathlib import Path
 from typing import Any, TextIO
 
-from pycaffe_dist.errors import FileError
+from pycaffe_dist.errors import FileError, PcdError, visible, visible_lines
 from pycaffe_dist.files import open_regular
 
 SEVERITIES = (logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
@@ -55,7 +56,15 @@ class GlogFormatter(logging.Formatter):
         letter = "IWEF"[sum(record.levelno >= level for level in SEVERITIES[1:])]
         place = getattr(record, "place", f"{record.filename}:{record.lineno}")
         thread = threading.get_native_id()
-        return f"{letter}{when:%m%d %H:%M:%S.%f} {thread:5d} {place}] {record.getMessage()}"
+        return f"{letter}{when:%m%d %H:%M:%S.%f} {thread:5d} {place}] {_message(record)}"
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The text with its arguments; a name among them begins no line, which may be forged."""
+    args = record.args
+    if isinstance(args, tuple):
+        args = tuple(a if isinstance(a, (Number, PcdError)) else visible(str(a)) for a in args)
+    return visible_lines(str(record.msg) % args if args else str(record.msg))
 
 
 def log_to_stderr(level: int | None = None) -> None:

@@ -114,7 +114,7 @@ def _onednn() -> Row:
     try:
         return Row("engines", "onednn", True, f"oneDNN {library.load().release}")
     except MissingPartError as e:
-        return Row("engines", "onednn", False, str(e).splitlines()[0], _missing("cpu"))
+        return Row("engines", "onednn", False, str(e.args[0]).splitlines()[0], _missing("cpu"))
 
 
 def _numpy() -> Row:

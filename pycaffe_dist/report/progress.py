@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TextIO
 
 from pycaffe_dist import events as e
+from pycaffe_dist.errors import visible
 
 REDRAW_SECONDS = 0.1
 ERASE = "\r\x1b[K"
@@ -82,7 +83,7 @@ class Progress:
         scores = [o for o in event.outputs if not o.loss_weight] or event.outputs
         if scores:
             where = f"#{event.net} " if event.net else ""
-            self.scores[event.net] = f"{where}{scores[0].name} {scores[0].value:.4g}"
+            self.scores[event.net] = f"{where}{visible(scores[0].name)} {scores[0].value:.4g}"
         self._test_ends()
 
     def on_TestInterrupted(self, event: e.TestInterrupted) -> None:

@@ -118,7 +118,7 @@ def learning_rate(solver: SolverParameter, iteration: int, current_step: int) ->
     """The rate of an iteration; ``current_step`` is how many stepvalues multistep has passed."""
     problems = policy_problems(solver)
     if problems:
-        raise NetError("\n".join(problems))
+        raise NetError(*problems)
     with np.errstate(all="ignore"):
         rate = _warm_up(solver, iteration)
         if rate is None:

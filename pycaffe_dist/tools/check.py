@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError
+from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError, visible
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import UNBUILT, readings, unknown_types
@@ -273,7 +273,7 @@ def _check_binary(path: str | os.PathLike[str]) -> Report:
 
 
 def _quoted(name: str) -> str:
-    return f'"{name}"'
+    return f'"{visible(name)}"'
 
 
 def _at(path: str, line: int | None, text: str) -> str:

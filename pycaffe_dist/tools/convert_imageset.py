@@ -247,9 +247,8 @@ def _check_size(root: str, path: str, found: int, expected: int, first: str) -> 
 
 
 def _nothing_read(root: str, unreadable: Sequence[str]) -> FileError:
-    hint = (
-        f"\nThe root folder {root!r} does not end in a slash, and paths are appended as they are."
-        if root and not root.endswith("/")
-        else ""
-    )
-    return FileError(f"none of the {len(unreadable)} images can be read; {unreadable[0]}{hint}")
+    lines = [f"none of the {len(unreadable)} images can be read; {unreadable[0]}"]
+    if root and not root.endswith("/"):
+        without = f"The root folder {root!r} does not end in a slash"
+        lines.append(f"{without}, and paths are appended as they are.")
+    return FileError(*lines)

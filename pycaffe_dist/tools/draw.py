@@ -48,7 +48,7 @@ def draw_file(
             drawn = draw_net(net, rankdir, ext, which, display_lrm)
     except MissingPartError as e:
         if ext != "svg":
-            raise MissingPartError(f"{e}\nA file that ends in .svg needs neither.") from e
+            raise MissingPartError(*e.args, "A file that ends in .svg needs neither.") from e
         own = True
     except ValueError as e:
         raise NetError(f"{model}: {e}") from e

@@ -268,9 +268,9 @@ class _Trial:
         names = ", ".join(f'"{source.layer.name}"' for source in self.sources)
         raise NetError(
             f"no fake data for {names}: the net can be built with none of the usual shapes. "
-            f"With the first, {choices[0][0]}: {self.problems[0]}\n"
+            f"With the first, {choices[0][0]}: {self.problems[0]}",
             "If the net itself is right, give transform_param.crop_size, or put a DummyData layer "
-            "there by hand"
+            "there by hand",
         )
 
     def _put(self, made: list[LayerParameter]) -> None:

@@ -29,7 +29,7 @@ def check_sources(files: Iterable[NetFile]) -> None:
         missing = list(dict.fromkeys(text for file in files for text in _missing(file)))
     if missing:
         remedy = "Make what is missing, or try the net with --fake-data."
-        raise FileError("\n".join([*missing, remedy]))
+        raise FileError(*missing, remedy)
 
 
 def _missing(file: NetFile) -> Iterator[str]:

@@ -16,9 +16,10 @@ from pycaffe_dist.draw import (
     NO_LABEL,
     choose_color_by_layertype,
     get_edge_label,
-    get_layer_label,
     in_phase,
+    layer_words,
 )
+from pycaffe_dist.errors import visible
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.tools.layered import Layout, Line, Spot, lay_out
 
@@ -60,7 +61,7 @@ def net_svg(
         [
             f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0f}' height='{height:.0f}' "
             f"viewBox='{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}' {FONT}>",
-            f"<title>{escape(net.name or 'Net')}</title>",
+            f"<title>{escape(visible(net.name) or 'Net')}</title>",
             "<defs><marker id='tip' markerWidth='8' markerHeight='8' refX='7' refY='3' "
             "orient='auto'><path d='M0,0 L7,3 L0,6 z' fill='#555'/></marker></defs>",
             f"<rect x='{-MARGIN:.0f}' y='{-MARGIN:.0f}' width='100%' height='100%' fill='white'/>",
@@ -100,7 +101,7 @@ def _graph(
 
 def _words(layer: LayerParameter, display_lrm: bool) -> list[str]:
     """Name, type and outputs, and the rest of what Caffe writes into a box on one line."""
-    name, kind, *rest = get_layer_label(layer, "LR", display_lrm).strip('"').split(r"\n")
+    name, kind, *rest = layer_words(layer, display_lrm)
     label = get_edge_label(layer)
     outputs = "" if label == NO_LABEL else f" {label}"
     words = [name, f"{kind.strip('()')}{outputs}"]
@@ -148,7 +149,7 @@ def _line(line: Line, turn: _Turn) -> str:
         path += f" L{at(a.x, a.floor)} C{at(a.x, bend)} {at(b.x, bend)} {at(b.x, b.y)}"
     return (
         f"<path d='{path}' fill='none' stroke='#555' marker-end='url(#tip)'>"
-        f"<title>{escape(line.blob)}</title></path>"
+        f"<title>{escape(visible(line.blob))}</title></path>"
     )
 
 

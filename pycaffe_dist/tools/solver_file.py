@@ -21,18 +21,18 @@ def check_to_train(path: str, solver: SolverParameter) -> None:
     """
     problems = settings_problems(solver)
     if problems:
-        raise NetError("\n".join(f"{path}: {text}" for text in problems))
+        raise NetError(*(f"{path}: {text}" for text in problems))
     check_nets(path, [train_net(solver), *test_nets(solver)])
     problems = folder_problems(path, solver)
     if problems:
-        raise FileError("\n".join(problems))
+        raise FileError(*problems)
 
 
 def check_nets(path: str, nets: Sequence[SolverNet]) -> None:
     """Raise if the file of one of a solver's nets is not there."""
     problems = dict.fromkeys(text for net in nets if (text := missing_net(path, net)))
     if problems:
-        raise FileError("\n".join(problems))
+        raise FileError(*problems)
 
 
 def settings_problems(solver: SolverParameter) -> list[str]:

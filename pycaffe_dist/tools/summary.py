@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pycaffe_dist.errors import PcdError
+from pycaffe_dist.errors import PcdError, visible
 from pycaffe_dist.facts import LayerFacts, layer_facts, totals
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
@@ -29,7 +29,7 @@ class Summary:
     def as_text(self) -> list[str]:
         notes = ["(the data cannot be read: their shape is a guess)"] * self.guessed
         notes += [f"({layer} is {NOT_RUN}; --allow-python runs it)" for layer in self.not_run]
-        return [f"{self.name or 'net'}, {self.phase}", *notes, *net_table(self.layers)]
+        return [f"{visible(self.name) or 'net'}, {self.phase}", *notes, *net_table(self.layers)]
 
     def as_json(self) -> dict[str, Any]:
         whole = asdict(self)
