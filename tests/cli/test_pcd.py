@@ -355,19 +355,21 @@ def test_a_full_disk(pcd, write):
 
 
 def test_control_c(tmp_path):
-    """`pcd check` waits for a pipe that nobody writes to."""
-    os.mkfifo(tmp_path / "slow.prototxt")
-    command = [*PCD, "check", "slow.prototxt"]
+    """`pcd check <(command)` waits for a command that writes no more."""
+    there, here = os.pipe()
     # A shell's background job, which these tests may be part of, ignores SIGINT, and so would pcd.
     process = subprocess.Popen(
-        command,
+        [*PCD, "check", f"/dev/fd/{there}"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
+        pass_fds=[there],
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    with process, open(tmp_path / "slow.prototxt", "w"):  # waits until it is opened to be read
+    with process, os.fdopen(here, "wb", 0) as writer:
+        writer.write(bytes(1 << 17))  # more than a pipe holds: until it is being read
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=150)
+    os.close(there)
     assert process.returncode == 130
     assert "Traceback" not in errors
