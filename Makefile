@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 
-.PHONY: setup fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -66,6 +66,11 @@ SEED  ?= 1
 
 mutate: setup  ## does a test fail if one small thing is changed?  COUNT, SEED, BASE=commit, ONLY='layers/*'
 	$(PY) scripts/mutate --count $(COUNT) --seed $(SEED) $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only '$(ONLY)')
+
+SECONDS ?= 600
+
+fuzz: setup  ## damaged files through every command, for so many SECONDS; SEED
+	$(PY) scripts/fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: setup
 	$(VENV)/bin/ruff check .

@@ -28,6 +28,5 @@ def main(argv: list[str]) -> int:
     if args.json:
         show(json.dumps(summary.as_json(), indent=1, default=int))  # sizes may be NumPy's numbers
     else:
-        show("
-".join(summary.as_text()))
+        show("\n".join(summary.as_text()))
     return 0
