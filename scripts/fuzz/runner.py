@@ -92,9 +92,7 @@ def make(sound: Path, folder: Path, seed: int, kind: str, number: int) -> Comman
 def run(folder: Path, command: Command, limited: bool = True) -> Outcome:
     """Run a command in ``folder``."""
     out = folder / ".output"
-    with warnings.catch_warnings():  # of threads, from Python 3.12 on: the child needs none of them
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
+    pid = fork()
     if pid == 0:
         _child(folder, command, out, limited)
     begin, hung = time.monotonic(), False
@@ -109,12 +107,21 @@ def run(folder: Path, command: Command, limited: bool = True) -> Outcome:
     return Outcome(code, text, usage.ru_utime + usage.ru_stime, hung)
 
 
+def fork() -> int:
+    """As os.fork, which warns of threads from Python 3.12 on: our children need none of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def _child(folder: Path, command: Command, out: Path, limited: bool) -> None:
     code = TRACEBACK
     try:
         os.chdir(folder)
-        _redirect(out)
-        _limit(limited)
+        redirect(out)
+        if limited:
+            limit_memory()
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
         code = _call(command)
     except BaseException:
         traceback.print_exc()
@@ -139,7 +146,7 @@ def _call(command: Command) -> int:
     return SAID
 
 
-def _redirect(out: Path) -> None:
+def redirect(out: Path) -> None:
     handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number in (1, 2):
@@ -149,14 +156,13 @@ def _redirect(out: Path) -> None:
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
 
 
-def _limit(limited: bool) -> None:
+def limit_memory() -> None:
+    """No core files, no large ones, and no more than ``MEMORY`` besides what there is."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    if limited:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * resource.getpagesize() + MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def words(command: Command | Callable[[], object]) -> str:
