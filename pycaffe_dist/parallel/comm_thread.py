@@ -186,9 +186,7 @@ class CommThread:
                     return
                 if idle and not self._background:
                     self._changed.wait()
-                begun, self._urgent = self._urgent, []
-                while self._waiting and len(under_way) + len(begun) < MOST_UNDER_WAY:
-                    begun.append(self._waiting.popleft())
+                begun = self._next(len(under_way))
             for job in begun:
                 job.record = self.recorder.begin(job.name, job.scheme)
             if begun:
@@ -208,6 +206,13 @@ class CommThread:
             elif under_way or self._background:
                 time.sleep(pause)
                 pause = min(pause * 1.5, LONGEST_SLEEP if self._awaited else UNHURRIED)
+
+    def _next(self, under_way: int) -> list[Job[Any]]:
+        """The jobs that begin now: all urgent ones, and the oldest others if there is room."""
+        begun, self._urgent = self._urgent, []
+        while self._waiting and under_way + len(begun) < MOST_UNDER_WAY:
+            begun.append(self._waiting.popleft())
+        return begun
 
     def _step(self, job: Job[Any]) -> bool:
         """Let an exchange take a step; whether it moved."""
