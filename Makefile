@@ -35,7 +35,7 @@ JOBS   ?= auto
 PYTEST := $(PY) -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal
 
 test: setup
-	$(PYTEST)
+	$(PYTEST) $(FLAGS)
 
 SMOKE := smoke golden unit/proto unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
 SMOKE += parallel/test_ops.py::test_ranks_train_and_rank_0_speaks_for_all
@@ -60,6 +60,12 @@ test-protobuf: setup  ## protobuf 4.21 to 7, each in an environment of its own
 
 test-pythons:  ## fresh clones, both commands, every Python that is found
 	$(PYTHON) scripts/test_pythons.py
+
+coverage: setup  ## lines and branches that no test reaches; of some tests: PARTS="tests/unit tests/layers"
+	$(PY) -m coverage erase
+	-$(PY) -m coverage run -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal $(PARTS)
+	$(PY) -m coverage combine --quiet
+	$(PY) -m coverage report --skip-covered --show-missing
 
 COUNT ?= 50
 SEED  ?= 1

@@ -9,7 +9,8 @@ Tests that look into plain memory, and so hold there only, are marked ``host``.
 Tests see nothing of the user who runs them: caches, HOME and the variables that change how nets
 compute are those of a temporary folder, in this process and in all that it starts.  A test that
 takes too long (``timeout`` in pyproject.toml, or its own mark) ends its process with the stacks of
-all threads; under xdist that is one failure, and the others go on.
+all threads; under xdist that is one failure, and the others go on.  A run ends with a line that
+says how many tests did not run, and why.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -79,6 +81,7 @@ FOLDER = _leave_the_user()  # now: modules that are imported next keep copies of
 def pytest_addoption(parser):
     choices = ("all", "numpy", "onednn", "cupy-emulated", "cupy")
     parser.addoption("--backend", choices=choices, default="all", help="where nets compute")
+    parser.addoption("--skips", type=int, help="fail unless so many tests are skipped")
 
 
 def pytest_configure(config):
@@ -98,6 +101,34 @@ def pytest_unconfigure(config):
     config.reaper.wait()
     if FOLDER:
         shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+# -- tests that do not run -------------------------------------------------------------------------
+
+
+def skipped(config):
+    """By reason, how many tests (or files, where a whole one is left out) were skipped."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    reasons = (r.longrepr[2] if isinstance(r.longrepr, tuple) else str(r.longrepr) for r in reports)
+    return Counter(reason.removeprefix("Skipped: ") for reason in reasons)
+
+
+def pytest_sessionfinish(session):
+    wanted = session.config.getoption("--skips")
+    there = session.config.pluginmanager.has_plugin("terminalreporter")  # no worker of xdist's
+    if there and wanted is not None and sum(skipped(session.config).values()) != wanted:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    why, wanted = skipped(config), config.getoption("--skips")
+    count = sum(why.values())
+    if why:
+        reasons = ", ".join(f"{n} ({reason})" for reason, n in why.most_common())
+        terminalreporter.write_line(f"{count} tests did not run: {reasons}")
+    if wanted is not None and count != wanted:
+        terminalreporter.write_line(f"{wanted} were expected not to run (--skips)", red=True)
 
 
 # -- time limits -----------------------------------------------------------------------------------

@@ -63,7 +63,9 @@ def _functions(file: str) -> tuple[list[str], list[int], list[int]]:
 
 
 def _write(notes: dict[str, dict[str, Any]]) -> None:
-    Path(os.environ[FOLDER], f"{os.getpid()}-{time.time_ns()}.json").write_text(json.dumps(notes))
+    path = Path(os.environ[FOLDER], f"{os.getpid()}-{time.time_ns()}")
+    path.write_text(json.dumps(notes))
+    path.rename(f"{path}.json")  # whole, or not there: a test may kill its processes
 
 
 def in_child() -> None:

@@ -123,4 +123,5 @@ def _shared() -> Path:
 
 
 def _pytest(plugin: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-q", "-p", plugin, "-p", "no:cacheprovider"]
+    cache = f"cache_dir={ROOT / 'runs' / 'mutate' / 'cache'}"  # of compiled kernels
+    return [sys.executable, "-m", "pytest", "-q", "-p", plugin, "-o", cache]

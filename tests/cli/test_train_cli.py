@@ -312,7 +312,7 @@ def built(log):
     return [line for line in lines if not re.match("max_iter|db_lmdb", line)]
 
 
-@pytest.mark.skipif(not LENET.is_dir(), reason="the recorded LeNet run is not on this machine")
+@pytest.mark.skipif(not LENET.is_dir(), reason="no ../shared beside the repository")
 def test_the_recorded_lenet_run_goes_on_as_caffe_did(tmp_path):
     for name in ("net.prototxt", "lenet_iter_100.caffemodel", "lenet_iter_100.solverstate"):
         (tmp_path / name).write_bytes((LENET / name).read_bytes())

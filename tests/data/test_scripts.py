@@ -144,7 +144,7 @@ class TestDigits:
 class TestMnist:
     SCRIPT = "mnist/get_mnist.py"
 
-    @pytest.mark.skipif(not REAL_MNIST.is_dir(), reason=f"the real MNIST is not at {REAL_MNIST}")
+    @pytest.mark.skipif(not REAL_MNIST.is_dir(), reason="no ../shared beside the repository")
     def test_real_files_become_caffes_databases(self, tmp_path):
         succeed(self.SCRIPT, "--from", REAL_MNIST, "--out", tmp_path, cwd=tmp_path)
         for name, part, count in (("train", "train", 60000), ("test", "t10k", 10000)):

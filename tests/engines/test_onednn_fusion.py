@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.engines.onednn import batch_norm
 from pycaffe_dist.recycling import recycle
 from pycaffe_dist.testing.twins import Twins
 
-try:
-    ENGINE = create("onednn")
-except MissingPartError as e:
-    pytest.skip(str(e), allow_module_level=True)
-
-from pycaffe_dist.engines.onednn import batch_norm
+ENGINE = create("onednn")
 
 DATA = """
     force_backward: true

@@ -8,13 +8,9 @@ from hypothesis import strategies as st
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.onednn.formulas import Formula
 from pycaffe_dist.engines.onednn.primitives import Layout
-from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.testing.twins import Twins
 
-try:
-    ENGINE = create("onednn")
-except MissingPartError as e:
-    pytest.skip(str(e), allow_module_level=True)
+ENGINE = create("onednn")
 
 NEURONS = [
     'type: "ReLU"',

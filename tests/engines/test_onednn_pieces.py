@@ -6,13 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.testing.twins import Twins
 
-try:
-    ENGINE = create("onednn")
-except MissingPartError as e:
-    pytest.skip(str(e), allow_module_level=True)
+ENGINE = create("onednn")
 
 
 few = settings(max_examples=15, deadline=None)

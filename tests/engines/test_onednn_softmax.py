@@ -8,13 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.errors import MissingPartError, NetError
+from pycaffe_dist.errors import NetError
 from pycaffe_dist.testing.twins import Twins
 
-try:
-    ENGINE = create("onednn")
-except MissingPartError as e:
-    pytest.skip(str(e), allow_module_level=True)
+ENGINE = create("onednn")
 
 
 def twins_of(layer, *shapes, tops=("y",), in_place=False):

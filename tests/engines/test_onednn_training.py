@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.engines import NUMPY, create
-from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.engines.onednn.settings import CHOICES
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, SolverParameter
 from pycaffe_dist.proto.nets import read_net
@@ -14,12 +14,7 @@ from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import snapshots
 
-try:
-    ENGINE = create("onednn")
-except MissingPartError as e:
-    pytest.skip(str(e), allow_module_level=True)
-
-from pycaffe_dist.engines.onednn.settings import CHOICES
+ENGINE = create("onednn")
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -68,7 +68,7 @@ every_model = pytest.mark.parametrize("model", PARAMETERS)
 every_trained_model = pytest.mark.parametrize(
     "model", [name for name in PARAMETERS if name not in DEPLOY_ONLY]
 )
-need_zoo = pytest.mark.skipif(not ZOO.exists(), reason="no ../shared/zoo beside the repository")
+need_zoo = pytest.mark.skipif(not ZOO.exists(), reason="no ../shared beside the repository")
 
 
 # -- data that say what shape they have ------------------------------------------------------------

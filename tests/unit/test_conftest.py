@@ -14,18 +14,44 @@ import ctypes, os, subprocess, sys
 from pathlib import Path
 import pytest
 
-@pytest.mark.timeout(2)
-def test_hangs():
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    Path("child").write_text(str(child.pid))
-    ctypes.PyDLL(None).sleep(600)  # in C, and no other thread of Python runs meanwhile
-
 def test_sees_nothing_of_the_user():
     assert not [n for n in os.environ if n.startswith(("OMP_", "GLOG_", "XDG_", "PCD_ENGINE"))]
     for name in ("HOME", "PCD_CACHE", "MPLCONFIGDIR"):
         assert os.access(os.environ[name], os.W_OK)
     Path("home").write_text(os.environ["HOME"])
+
+@pytest.mark.timeout(2)
+def test_hangs():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path("child").write_text(str(child.pid))
+    ctypes.PyDLL(None).sleep(600)  # in C, and no other thread of Python runs meanwhile
 """
+
+
+SKIPPED = """
+import pytest
+
+@pytest.mark.parametrize("i", range(3))
+@pytest.mark.skipif(True, reason="no data")
+def test_without(i): ...
+
+def test_here():
+    pytest.skip("no GPU")
+
+def test_runs(): ...
+"""
+
+
+@pytest.mark.parametrize("jobs", [[], ["-n", "1"]])
+@pytest.mark.parametrize(("skips", "code"), [("4", 0), ("3", 1)])
+def test_a_run_says_what_did_not_run(tmp_path, jobs, skips, code):
+    shutil.copy(CONFTEST, tmp_path)
+    (tmp_path / "test_it.py").write_text(SKIPPED)
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir=.", "--skips", skips]
+    run = subprocess.run([*command, *jobs, "."], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == code, run.stdout + run.stderr
+    assert "4 tests did not run: 3 (no data), 1 (no GPU)" in run.stdout
+    assert ("3 were expected not to run (--skips)" in run.stdout) == bool(code)
 
 
 @pytest.mark.timeout(180)

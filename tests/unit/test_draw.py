@@ -218,7 +218,6 @@ def test_no_pydot(monkeypatch):
 
 
 def test_the_real_pydot():
-    pytest.importorskip("pydot")
     text = draw.draw_net(small_net(), "LR", "raw").decode()
     assert CONV in text
     assert "#FF5050" in text

@@ -380,7 +380,6 @@ def test_resize_to_nearest(channels):
 @pytest.mark.parametrize("order", range(2, 6))
 @pytest.mark.parametrize("channels", [3, 2])
 def test_resize_by_splines(order, channels):
-    pytest.importorskip("scipy")
     columns = np.arange(12, dtype=np.float32).reshape(1, 12, 1)
     image = np.broadcast_to(columns, (6, 12, channels))
     found = io.resize_image(image, (6, 24), interp_order=order)

@@ -1,4 +1,3 @@
-import importlib.util
 import math
 import struct
 
@@ -150,9 +149,6 @@ def test_crc32c_of_rfc_3720(content, crc):
     assert crc32c(content) == crc
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("tensorboard") is None, reason="tensorboard is not installed"
-)
 @pytest.mark.filterwarnings("ignore")
 def test_tensorboard_itself_reads_it(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator

@@ -227,6 +227,7 @@ def test_one_run_at_a_time_and_leftovers_go(make, tmp_path):
     assert not (tmp_path / ".run.lock").exists()
 
 
+@pytest.mark.host  # the process that is killed computes on NumPy
 def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
     """SIGKILL while snapshots are written all the time; every time there is one to go on from."""
     make()

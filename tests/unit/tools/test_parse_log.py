@@ -231,7 +231,7 @@ def test_files_that_tell_of_no_training(tmp_path):
         read_log(tmp_path / "bytes")
 
 
-@pytest.mark.skipif(not GOLDEN.exists(), reason="the recorded logs of BVLC Caffe are not here")
+@pytest.mark.skipif(not GOLDEN.exists(), reason="no ../shared beside the repository")
 def test_logs_of_caffe():
     train, resume = read_log(GOLDEN / "train.log"), read_log(GOLDEN / "resume.log")
     assert [row.iteration for row in train.train] == list(range(0, 301, 20))
