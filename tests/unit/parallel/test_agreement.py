@@ -75,6 +75,15 @@ def test_of_two_rank_0_is_believed_and_many_differences_are_counted():
     assert lines[-2:] == ["... and 4 more", "Mend it."]
 
 
+@pytest.mark.parametrize(
+    ("count", "lines"), [(8, ["Mend it."]), (9, ["... and 1 more", "Mend it."])]
+)
+def test_eight_differences_are_shown(count, lines):
+    names = [f"layer {i}" for i in range(count)]
+    said = compared([dict.fromkeys(names, 1), dict.fromkeys(names, 2)]).splitlines()
+    assert said[8:] == lines
+
+
 def test_what_is_compared_before_the_first_step(solver, monkeypatch):
     before = facts(solver, ClusterSettings(), NO_PLAN)
     assert before["the engine"] == solver.context.engine.name
