@@ -64,8 +64,7 @@ class InfogainLoss(Loss):
         terms = logs.sum(axis=1)
         if counted is not None:
             xp.copyto(terms, 0, where=~counted)
-        self.divisor = self.normalizer(self.folded, counted)
-        top[0].data[...] = 0 - terms.sum() / self.divisor  # never −0
+        top[0].data[...] = 0 - terms.sum() / self.normalizer(self.folded, counted)  # never −0
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
@@ -76,7 +75,7 @@ class InfogainLoss(Loss):
         rows, sums, counted = self._rows(bottom)
         xp.multiply(self.prob.data.reshape(self.folded), sums, out=gx)
         gx -= rows
-        gx *= self.position_weights(top, counted)
+        gx *= self.position_weights(top, self.folded, counted)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 7 * bottom[0].count

@@ -24,7 +24,6 @@ class Loss(Layer):
     auto_tops = True
     label_bottoms: tuple[int, ...] = (1,)
     default_normalization: int = LossParameter.VALID
-    divisor: float = 1  # of the last forward
     ranks = 1
     mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
 
@@ -99,9 +98,9 @@ class Loss(Layer):
         """The weight of the loss over ``divisor``, of the layer's number type."""
         return top[0].diff / self.dtype.type(divisor)
 
-    def position_weights(self, top: Views, counted: Any) -> Any:
+    def position_weights(self, top: Views, folded: Folded, counted: Any) -> Any:
         """What the gradient of the sum over the positions is multiplied by: 0 where none counts."""
-        weight = self.scaled_weight(top, self.divisor)
+        weight = self.scaled_weight(top, self.normalizer(folded, counted))
         return weight if counted is None else weight * counted[:, None]
 
 

@@ -48,8 +48,7 @@ class SigmoidCrossEntropyLoss(Loss):
         counted = self._counted(t)
         if counted is not None:
             xp.copyto(terms, 0, where=~counted)
-        self.divisor = self.normalizer(self.folded, counted)
-        top[0].data[...] = terms.sum() / self.divisor
+        top[0].data[...] = terms.sum() / self.normalizer(self.folded, counted)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
@@ -66,7 +65,7 @@ class SigmoidCrossEntropyLoss(Loss):
         counted = self._counted(t)
         if counted is not None:
             gx *= counted
-        gx *= self.scaled_weight(top, self.divisor)
+        gx *= self.scaled_weight(top, self.normalizer(self.folded, counted))
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * bottom[0].count

@@ -46,8 +46,7 @@ class SoftmaxWithLoss(Loss):
 
     def forward(self, bottom: Views, top: Views) -> None:
         own, counted = self.gains(bottom)
-        self.divisor = self.normalizer(self.folded, counted)
-        top[0].data[...] = 0 - own.sum() / self.divisor  # never −0
+        top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)  # never −0
 
     def gains(self, bottom: Views) -> tuple[Any, Any]:
         """log p[label] at every position (outer, inner), 0 where it does not count; which do."""
@@ -72,7 +71,7 @@ class SoftmaxWithLoss(Loss):
         gx = bottom[0].diff.reshape(self.folded)
         gx[...] = self.prob.data.reshape(self.folded)
         gx.reshape(-1)[places(self.xp, labels, self.folded)] -= 1
-        gx *= self.position_weights(top, counted)
+        gx *= self.position_weights(top, self.folded, counted)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 4 * bottom[0].count

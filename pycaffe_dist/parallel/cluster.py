@@ -296,7 +296,6 @@ class Cluster(OneRank):
 
     def offer(self, loss: Loss) -> None:
         """Losses, and what ranks are asked to do, travel while backward computes."""
-        self._joint_losses.end_passes()
         asked = ACTIONS.index(self.solver.requested_action())
         outputs = [o.value for o in outputs_of(self.solver.net)] if self.ssp else []
         self._losses = self.way.losses(loss)
@@ -306,6 +305,7 @@ class Cluster(OneRank):
         self.verdict.begin()
 
     def joint_loss(self) -> Loss:
+        self._joint_losses.end_passes()
         self._read(settling=False)
         return float(np.mean(self.losses())) if self._losses is None else self._losses.mean()
 

@@ -29,8 +29,7 @@ class Focal(SoftmaxWithLoss):
         terms = self.weights(own)[0] * log_own
         if counted is not None:
             terms *= counted
-        self.divisor = self.normalizer(self.folded, counted)
-        top[0].data[...] = 0 - terms.sum() / self.divisor
+        top[0].data[...] = 0 - terms.sum() / self.normalizer(self.folded, counted)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         super().backward(top, propagate_down, bottom)

@@ -34,8 +34,7 @@ class SoftmaxWithLossOHEM(FixedNormalizer, SoftmaxWithLoss):
 
     def forward(self, bottom: Views, top: Views) -> None:
         own, counted = self.gains(bottom)
-        self.divisor = self.normalizer(self.folded, counted)
-        top[0].data[...] = 0 - own.sum() / self.divisor
+        top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)
         for view in top[2:]:
             view.data[...] = (0 - own).reshape(view.shape)
 
