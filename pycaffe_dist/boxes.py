@@ -77,7 +77,7 @@ def nms(
         block = boxes[begin : begin + BLOCK]
         earlier = iou(block, boxes[kept], pixel)
         within = np.tril(iou(block, block, pixel), -1)
-        keep = np.ones(len(block), bool)
+        keep: Array = np.ones(len(block), bool)
         limit = limits[:1]
         gone, hit = above(earlier, limit).any(1), above(within, limit)
         while True:

@@ -25,7 +25,8 @@ def main(argv: list[str]) -> int:
     if args.weights and not args.to_bvlc:
         p.error("--weights goes with --to-bvlc")
     if args.to_bvlc and len(args.files) == 2:
-        return _rewrite(*args.files, args.weights)
+        source, target = args.files
+        return _rewrite(source, target, args.weights)
     return upgrade_file(
         args.files,
         TOOL,

@@ -22,7 +22,7 @@ class Dropout(Accelerated, generic.Dropout):
         self._mask = Value(self._count, self.dtype)
         self._made: dict[Home, Pass] = {}
         self._home = home_of(bottom[0].blob.data_value, self._count)
-        if self.test_scale != 1:
+        if self.share != 1:
             raise OneDnnError("its TEST is no copy")
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
