@@ -11,6 +11,7 @@ from cluster_fuzz.nets import NetMaker
 
 KINDS = (*("exact",) * 29, *("single",) * 4, *("stale",) * 3, *("wire",) * 3, "cli")
 SOURCES = ("HDF5Data", "HDF5Data", "Data", "ImageData", "ImageData", "MemoryData", "WindowData")
+SHUFFLED = ("HDF5Data", "Data", "ImageData")  # by --shuffle
 RATES = {"AdaDelta": 1.0, "Adam": 0.003, "RMSProp": 0.003, "AdaGrad": 0.02}
 TYPES = ("SGD", "SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam")
 SIMPLE = ("SGD", "SGD", "Nesterov")  # of which an error in the gradient is one in the update
@@ -98,67 +99,87 @@ def draw(seed: int, kind: str = "", via: str = "") -> Case:
     """The case of a seed; ``kind`` and ``via`` go before what it draws."""
     r = random.Random(seed)
     kind = kind or KINDS[seed % len(KINDS)]
-    via = via or ("mpi" if r.random() < 0.12 else "threads")
-    source = r.choice(SOURCES if kind in ("exact", "cli") else SOURCES[:-1])
-    if kind == "cli" and source == "MemoryData":
-        source = "HDF5Data"  # arrays come from scripts
+    source = draw_source(r, kind)
+    clips, sums = r.random() < 0.2, kind in ("exact", "wire") and r.random() < 0.1
     ranks = r.choice([2, 3, 4, 5])
     resumed = r.choice([ranks, ranks, 1, 2, 3, 4])
-    if source == "MemoryData" or kind == "single":
-        resumed = ranks  # arrays are the user's: so is dealing them to another number of ranks
-    whole = math.lcm(ranks, resumed)
-    joint = whole * r.randint(-(-10 // whole), max(-(-10 // whole), 24 // whole))
-    shape = (r.randint(1, 4), r.randint(4, 7), r.randint(4, 7))
-    if source == "ImageData":
-        shape = (3, *shape[1:])
-    if source == "WindowData":
-        shape = (3, shape[1], shape[1])
+    if sums or source == "MemoryData" or kind == "single":
+        resumed = ranks  # sums are of so many ranks; arrays are the user's, and so is dealing them
+    shape = draw_shape(r, source)
     maker = NetMaker(r)
     net = maker.make(shape, r.random() < 0.3)
     if r.random() < 0.1 and "Embed" not in maker.features:  # indices have no gradient
         net = "force_backward: true\n" + net
         maker.features.add("force_backward")
-    clips = r.random() < 0.2
-    settings = draw_settings(r, maker, kind, clips)
-    if settings.get("sum_updates"):
-        resumed = ranks  # of another number the sum is another one
+    settings = {**draw_settings(r, maker, kind, clips), "sum_updates": sums}
     solver, solver_type = draw_solver(r, kind, clips)
-    tests = [(r.randint(2, 4), r.randint(1, 5)) for _ in range(r.choice([0, 0, 1, 2]))]
-    if source in ("MemoryData", "WindowData"):
-        tests = []
-    if tests:
-        maker.features.add(f"{len(tests)} test nets")
-        first = str(r.random() < 0.5).lower()
-        solver += f" test_interval: 2 test_initialization: {first}"
-        solver += "".join(f" test_iter: {count}" for _, count in tests)
+    tests = [] if source in ("MemoryData", "WindowData") else draw_tests(r)
+    solver += test_settings(r, tests)
     steps = r.randint(3, 4)
-    pieces = r.choice(["", "", "", "step", "look"])
-    shuffle = r.random() < 0.25 and source in ("HDF5Data", "Data", "ImageData") and kind != "cli"
-    for feature, there in {
-        "clip": clips,
-        "iter_size": "iter_size: 1" not in solver,
-        "shuffle": shuffle,
-        f"steps one by one{', looked at' if pieces == 'look' else ''}": pieces,
-        "bandwidth": "bandwidth" in settings,
-        "--sum-updates": settings.get("sum_updates"),
-        "--sync-bn": settings["sync_bn"] and "BatchNorm" in maker.features,
-    }.items():
-        if there:
-            maker.features.add(feature)
-    return Case(
-        seed, kind, via,
+    case = Case(
+        seed, kind, via or ("mpi" if r.random() < 0.12 else "threads"),
         [f"h{r.randint(0, 2)}" for _ in range(ranks)],
         [f"h{r.randint(0, 2)}" for _ in range(resumed)],
-        joint, steps, r.randint(1, steps - 1), source, shape, r.randint(14, 70),
-        solver, solver_type, net, tests, settings,
+        draw_joint(r, math.lcm(ranks, resumed)), steps, r.randint(1, steps - 1),
+        source, shape, r.randint(14, 70), solver, solver_type, net, tests, settings,
         bucket=r.choice([0, 64, 1 << 12, 1 << 20]),
         sharded_from=r.choice([1, 1 << 10, 1 << 20]),
         chunk=r.choice([7, 100, 1 << 16]),
         seconds_a_byte=r.choice([1e-11, 8e-9, 1e-6]),
-        pieces=pieces, shuffle=shuffle,
+        pieces=r.choice(["", "", "", "step", "look"]),
+        shuffle=r.random() < 0.25 and source in SHUFFLED and kind != "cli",
         engine="onednn" if kind == "single" else r.choice(["numpy", "onednn"]),
-        products=maker.products, features=sorted(maker.features),
+        products=maker.products,
     )  # fmt: skip
+    case.features = sorted(maker.features | features_of(case))
+    return case
+
+
+def draw_source(r: random.Random, kind: str) -> str:
+    source = r.choice(SOURCES if kind in ("exact", "cli") else SOURCES[:-1])
+    return "HDF5Data" if kind == "cli" and source == "MemoryData" else source  # a script's arrays
+
+
+def draw_shape(r: random.Random, source: str) -> tuple[int, int, int]:
+    c, h, w = r.randint(1, 4), r.randint(4, 7), r.randint(4, 7)
+    if source == "WindowData":
+        return 3, w, w
+    return (3 if source == "ImageData" else c), h, w
+
+
+def draw_joint(r: random.Random, whole: int) -> int:
+    """A multiple of ``whole``, from 10 to 24 if there is one."""
+    least = -(-10 // whole)
+    return whole * r.randint(least, max(least, 24 // whole))
+
+
+def draw_tests(r: random.Random) -> list[tuple[int, int]]:
+    return [(r.randint(2, 4), r.randint(1, 5)) for _ in range(r.choice([0, 0, 1, 2]))]
+
+
+def test_settings(r: random.Random, tests: list[tuple[int, int]]) -> str:
+    if not tests:
+        return ""
+    first = str(r.random() < 0.5).lower()
+    counts = "".join(f" test_iter: {count}" for _, count in tests)
+    return f" test_interval: 2 test_initialization: {first}{counts}"
+
+
+def features_of(case: Case) -> set[str]:
+    """What a case has besides the layers of its net, for the table of results."""
+    looked = ", looked at" if case.pieces == "look" else ""
+    found = {
+        "clip": "clip_gradients" in case.solver,
+        "snapshot_diff": "snapshot_diff" in case.solver,
+        "iter_size": "iter_size: 1" not in case.solver,
+        "shuffle": case.shuffle,
+        f"steps one by one{looked}": bool(case.pieces),
+        f"{len(case.tests)} test nets": bool(case.tests),
+        "bandwidth": "bandwidth" in case.settings,
+        "--sum-updates": case.settings["sum_updates"],
+        "--sync-bn": case.settings["sync_bn"] and "BatchNorm" in case.net,
+    }
+    return {name for name, there in found.items() if there}
 
 
 def draw_settings(r: random.Random, maker: NetMaker, kind: str, clips: bool) -> dict[str, Any]:
@@ -170,8 +191,6 @@ def draw_settings(r: random.Random, maker: NetMaker, kind: str, clips: bool) -> 
     found["policy"] = r.choice(["measured", "paper"])
     found["check_every"] = r.choice([0, 0, 1, 2])
     found["sync_bn"] = r.random() < 0.75
-    if kind in ("exact", "wire") and r.random() < 0.1:
-        found["sum_updates"] = True
     if r.random() < 0.15:
         found["bandwidth"] = r.choice([2e6, 1e8])
     if kind == "stale":

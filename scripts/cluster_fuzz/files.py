@@ -17,7 +17,7 @@ from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 TRANSFORM = "transform_param { scale: 0.02 mean_value: 100 @CROP }"
 
 
-def solver_text(case: Case, folder: Path, ranks: int, prefix: str) -> str:
+def solver_text(case: Case, folder: Path, prefix: str) -> str:
     """The solver without its nets."""
     return (
         f'{case.solver} snapshot: {case.snapshot} snapshot_prefix: "{folder}/{prefix}" '
@@ -26,7 +26,7 @@ def solver_text(case: Case, folder: Path, ranks: int, prefix: str) -> str:
 
 
 def whole_solver_text(case: Case, folder: Path, ranks: int, prefix: str) -> str:
-    text = solver_text(case, folder, ranks, prefix)
+    text = solver_text(case, folder, prefix)
     text += f"train_net_param {{ {net_text(case, folder, case.joint // ranks)} }} "
     for batch, _ in case.tests:
         text += f"test_net_param {{ {net_text(case, folder, batch)} }} "

@@ -228,7 +228,7 @@ def _judge_cli(case: Case, folder: Path) -> Verdict:
 def _write_files(case: Case, folder: Path, ranks: int) -> list[str]:
     """Nets and solver for so many ranks; the arguments for them."""
     sub = folder / f"of{ranks}"
-    text = solver_text(case, folder, ranks, f"of{ranks}/run")
+    text = solver_text(case, folder, f"of{ranks}/run")
     text = text.replace("snapshot_after_train: false", "") + f' train_net: "{sub}/net.prototxt"'
     (sub / "net.prototxt").write_text(net_text(case, folder, case.joint // ranks))
     for i, (batch, _) in enumerate(case.tests):

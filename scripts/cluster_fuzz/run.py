@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,12 @@ building = threading.Lock()  # layers draw from the random numbers of the proces
 class Result:
     """What one rank has in the end."""
 
-    weights: list[Any]
-    history: list[Any]
-    losses: list[float]
-    tests: list[tuple[int, int, list[float]]]
-    schemes: list[str]
-    names: list[str]
+    weights: list[Any] = field(default_factory=list)
+    history: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    tests: list[tuple[int, int, list[float]]] = field(default_factory=list)
+    schemes: list[str] = field(default_factory=list)
     worst: int = 0
 
 
@@ -105,39 +105,33 @@ def train(case: Case, folder: Path, communicator: Communicator | None, way: Way)
     """Train as one rank of a communicator, or alone with the joint batch if there is none."""
     rank, ranks = (communicator.rank, communicator.size) if communicator else (0, 1)
     solver = build(case, folder, rank, ranks, way)
-    losses: list[float] = []
-    tests: list[Any] = []
+    result = Result()
 
     def listen(event: Event) -> None:
         if isinstance(event, Updated):
-            losses.append(float(event.loss))
+            result.losses.append(float(event.loss))
         elif isinstance(event, Tested):
-            tests.append((event.iteration, event.net, [o.value for o in event.outputs]))
+            values = [o.value for o in event.outputs]
+            result.tests.append((event.iteration, event.net, values))
 
     solver.subscribers.append(listen)
-    schemes, worst = [], 0
     if communicator is None:
-        if case.settings.get("sum_updates"):
+        if case.settings["sum_updates"]:
             solver.on_gradients_ready.append(lambda: _multiply(solver, case.ranks))
         _steps(case, folder, solver, way)
     else:
         settings = cluster_settings(case, solver)
         made = plan_of(case, solver, settings, communicator)
-        schemes = sorted({entry.scheme for entry in made.entries})
+        result.schemes = sorted({entry.scheme for entry in made.entries})
         with distribute(solver, settings, communicator, made) as cluster:
             watch_bound(case, way.prefix, solver, cluster)
             _steps(case, folder, solver, way)
-            worst = cluster.ssp.worst if cluster.ssp else 0
+            result.worst = cluster.ssp.worst if cluster.ssp else 0
     learnable, names = solver.net.params.learnable, solver.net.layer_names
-    return Result(
-        [p.blob.data.copy() for p in learnable],
-        [h.data.copy() for h in solver.history],
-        losses,
-        tests,
-        schemes,
-        [f"{names[p.owner[0]]}[{p.owner[1]}]" for p in learnable],
-        worst,
-    )
+    result.weights = [p.blob.data.copy() for p in learnable]
+    result.history = [h.data.copy() for h in solver.history]
+    result.names = [f"{names[p.owner[0]]}[{p.owner[1]}]" for p in learnable]
+    return result
 
 
 def _steps(case: Case, folder: Path, solver: Solver, way: Way) -> None:
