@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
 
 SIDECAR = ".pcdstate"
+_OF_LAYER = re.compile(r"(?:(\d+):)?(\d+)/(\d+)/(.+)")  # rank, net, layer and key, as written below
 _CHUNK = 1 << 22
 
 
@@ -244,12 +245,11 @@ def _layer_states(
 ) -> dict[tuple[int, int], list[dict[str, Any]]]:
     """What the layers of all ranks gave, by net and layer and then by rank."""
     found: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    stored = {**facts["layers"], **{k: v for k, v in arrays.items() if k.count("/") >= 2}}
-    for full, value in stored.items():
-        owner, _, name = full.rpartition(":")
-        n, i, key = name.split("/", 2)
-        states = found.setdefault((int(n), int(i)), [{} for _ in range(facts.get("ranks", 1))])
-        states[int(owner or 0)][key] = value
+    for full, value in {**arrays, **facts["layers"]}.items():
+        if match := _OF_LAYER.fullmatch(full):
+            owner, n, i = (int(number or 0) for number in match.groups()[:3])
+            states = found.setdefault((n, i), [{} for _ in range(facts.get("ranks", 1))])
+            states[owner][match[4]] = value
     return found
 
 

@@ -81,9 +81,9 @@ class Counting(caffe.Layer):
     def backward(self, top, propagate_down, bottom):
         bottom[0].diff[...] = top[0].diff / self.passes
     def get_state(self):
-        return {"passes": np.int64(self.passes)}
+        return {"in all: passes": np.int64(self.passes)}
     def set_state(self, state):
-        self.passes = state["passes"]
+        self.passes = state["in all: passes"]
 """
 
 
