@@ -207,6 +207,7 @@ class Layer:
     changes_batch = False  # how many items its tops have is another number in every pass
     fork_fields: tuple[str, ...] = ()  # what it reads of forks' additions to BVLC's messages
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
+    ones_count = True  # of stored parameters' shapes; False where forks disagree on axes of 1
     outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:

@@ -135,13 +135,20 @@ def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | N
             f"{there} in the file. To train it from scratch, rename the layer."
         )
     for i, (blob, values) in enumerate(zip(layer.blobs, stored, strict=True)):
-        if values is not None and not values.fits(blob.shape):
+        if values is not None and not _fits(layer, values, blob.shape):
             raise NetError(
                 f'layer "{layer.name}", parameter {i}: the shape is {blob.shape} in the net and '
                 f"{values.shape} in the file. To train it from scratch, rename the layer."
                 + other_images(net, layer, blob.shape, values.shape)
             )
     return stored
+
+
+def _fits(layer: Layer, values: BlobArray, shape: tuple[int, ...]) -> bool:
+    if layer.ones_count:
+        return values.fits(shape)
+    ours, theirs = ([d for d in sizes if d != 1] for sizes in (shape, values.shape))
+    return ours == theirs
 
 
 def _owns(net: Net, layer: Layer, j: int) -> bool:

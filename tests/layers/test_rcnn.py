@@ -236,3 +236,41 @@ def test_proposals_of_several_images():
         assert (image[:, [1, 3]] <= width - 1).all() and (image[:, [2, 4]] <= height - 1).all()
     alone = LayerRun(LayerCase(layer, [scores[1:], shifts[1:], info[1:]], tops=2)).forward()[0]
     np.testing.assert_array_equal(rois[5:, 1:], alone[:, 1:])
+
+
+BOXES = (
+    'type: "BoxOutput" box_output_param { fg_thr: %g iou_thr: 0.5 min_size: 4 field_w: 16 '
+    "field_h: 32 downsample_rate: 8 field_w: 40 field_h: 40 downsample_rate: 16 %s }"
+)
+
+
+def test_box_output():
+    """A box of each scale; of two that overlap the better one; what is too small goes."""
+    fine, coarse = np.zeros((2, 6, 6, 8)), np.zeros((2, 6, 3, 4))
+    fine[:, 0], coarse[:, 0] = 9, 9
+    fine[0, 1, 2, 3], fine[0, 1, 2, 4] = 12, 11  # 8 pixels apart, 16 wide
+    fine[0, 2:4, 2, 3] = [0.25, -0.5]
+    coarse[1, 1, 1, 2] = 10.5
+    coarse[1, 4:, 1, 2] = np.log(0.5), 5  # at most twice the field
+    rois, scored = LayerRun(LayerCase(BOXES % (1, ""), [fine, coarse], tops=2)).forward()
+    want = [[0, 24, 0, 40, 32, 3], [0, 28, 4, 44, 36, 2], [1, 30, 0, 50, 48, 1.5]]
+    np.testing.assert_allclose(scored[..., 0, 0], want)
+    np.testing.assert_allclose(rois[..., 0, 0], np.array(want)[:, :5])
+    few = LayerRun(LayerCase(BOXES % (1, "max_post_nms_num: 1"), [fine, coarse])).forward()[0]
+    np.testing.assert_allclose(few[..., 0, 0], np.array(want)[[0, 2], :5])
+    none = LayerRun(LayerCase(BOXES % (50, ""), [fine, coarse], tops=2)).forward()
+    np.testing.assert_array_equal(none[0][..., 0, 0], [[0, 1, 1, 10, 10]])
+    assert not none[1].any()
+
+
+def test_box_output_takes_out_the_norm():
+    """Shifts are multiplied by the deviation, and the mean added."""
+    x = np.zeros((1, 6, 3, 4))
+    x[0, 0], x[0, 1, 1, 1] = 9, 12
+    layer = (
+        'type: "BoxOutput" box_output_param { field_w: 16 field_h: 16 downsample_rate: 8 '
+        "min_size: 1 } bbox_reg_param { bbox_mean: 0.25 bbox_mean: 0 bbox_mean: 0 bbox_mean: 0 "
+        "bbox_std: 1 bbox_std: 1 bbox_std: 1 bbox_std: 1 }"
+    )
+    found = LayerRun(LayerCase(layer, [x])).forward()[0]
+    np.testing.assert_allclose(found[..., 0, 0], [[0, 8, 4, 24, 20]])

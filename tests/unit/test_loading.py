@@ -264,6 +264,20 @@ def test_a_file_of_another_net_is_refused(tmp_path, save):
     assert_equal(values(net), before)
 
 
+@pytest.mark.parametrize("shape", [(1, 3), (1, 3, 1, 1), (3,)])
+def test_axes_of_1_do_not_count_where_forks_disagree(shape):
+    """BN has (1, C, 1, 1) in PSPNet's files, (1, C) in yjxiong's."""
+    text = """layer { name: "data" type: "Input" top: "data"
+        input_param { shape { dim: 2 dim: 3 dim: 4 dim: 4 } } }
+        layer { name: "bn" type: "BN" bottom: "data" top: "y" bn_param { momentum: 0.5 } }"""
+    net = Net(parse_text(text, NetParameter()).message, Context())
+    stored = [np.full(shape, i + 1, np.float32) for i in range(4)]
+    copy_weights(net, file_of(("bn", *stored), type="BN"))
+    assert [float(blob.data[0, 2, 0, 0]) for blob in layer(net, "bn").blobs] == [1, 2, 3, 4]
+    with pytest.raises(NetError, match=r"the shape is \(1, 3, 1, 1\) in the net and \(1, 4\)"):
+        copy_weights(net, file_of(("bn", *[np.zeros((1, 4), np.float32)] * 4), type="BN"))
+
+
 def test_a_net_without_parameters_takes_any_file(tmp_path):
     assert load_weights(build(), saved(tmp_path / "w", "x")).copied == []
 

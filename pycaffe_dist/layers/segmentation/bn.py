@@ -18,6 +18,7 @@ class ScaledBatchNorm(BatchNorm):
     """
 
     learns = True  # γ and β
+    ones_count = False  # they are (1, C) in some files
 
     def add_blobs(self, bottom: Views, scale: Any, shift: Any, *others: Any) -> None:
         self._check_axes(bottom[0])

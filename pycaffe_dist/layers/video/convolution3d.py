@@ -41,6 +41,8 @@ class Convolution3D(Convolution):
     ``kernel_depth``, ``temporal_stride`` and ``temporal_pad`` are for the length.
     """
 
+    ones_count = False  # the bias is (1, 1, 1, 1, num_output) in C3D's files
+
     def setup(self, bottom: Views, top: Views) -> None:
         in_bvlc_words(self)
         super().setup(bottom, top)
@@ -49,6 +51,8 @@ class Convolution3D(Convolution):
 @register("Deconvolution3D")
 class Deconvolution3D(Deconvolution):
     """A Deconvolution over (length, height, width) of x: (N, C, L, H, W)."""
+
+    ones_count = False
 
     def setup(self, bottom: Views, top: Views) -> None:
         in_bvlc_words(self)
