@@ -84,6 +84,16 @@ def test_a_region_of_no_image_is_refused(kind):
         run.forward()
 
 
+def test_regions_are_looked_at_when_they_are_there():
+    """Nets for scripts declare them as they like, (1, 4), and the script reshapes them."""
+    run = LayerRun(LayerCase(POOL % "", [(2, 3, 9, 7), (1, 4)]))
+    with pytest.raises(NetError, match=r"needs regions \(R, 5\).*found \(1, 4\)"):
+        run.forward()
+    run.bottom[1].reshape(*ROIS.shape)
+    run.inputs[1] = ROIS
+    assert run.forward()[0].shape == (len(ROIS), 3, 3, 2)
+
+
 def test_psroi_pooling():
     """Each bin from its own channel; the regions' bins overlap, so gradients add up."""
 

@@ -148,3 +148,9 @@ def test_what_is_refused(folder, source, settings, message):
 def test_a_dry_net_needs_no_files():
     net = build("nowhere", "clips.txt", "new_length: 16", "crop_size: 112", dry=True)
     assert [blob.shape for blob in net.blobs] == [(2, 3, 16, 112, 112), (2, 1, 1, 1)]
+
+
+def test_a_dry_net_counts_segments_frames_and_channels():
+    settings = "num_segments: 3 new_length: 5 modality: FLOW"
+    net = build("nowhere", "segments.txt", settings, "crop_size: 224", dry=True)
+    assert net.blobs[0].shape == (2, 30, 224, 224)

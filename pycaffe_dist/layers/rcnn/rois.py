@@ -41,18 +41,19 @@ class RegionLayer(Layer):
     label_bottoms = (1,)
 
     def check_regions(self, bottom: Views) -> int:
-        """How many regions there are."""
+        """How many regions there are; what each has is looked at later, as scripts reshape them."""
         x, rois = bottom
         self.check(len(x.shape) == 4, f"needs features (N, C, H, W), found {x.shape}")
-        self.check(
-            len(rois.shape) > 1 and rois.count_from(1) == 5,
-            f"needs regions (R, 5): image, x1, y1, x2, y2; found {rois.shape}",
-        )
+        self.check(len(rois.shape) > 1, f"needs regions (R, 5), found {rois.shape}")
         return rois.shape[0]
 
     def regions(self, bottom: Views) -> tuple[Any, Any]:
         """The image of every region (R,), and its corners (R, 4)."""
         rois: View = bottom[1]
+        self.check(
+            rois.count_from(1) == 5,
+            f"needs regions (R, 5): image, x1, y1, x2, y2; found {rois.shape}",
+        )
         rows, images = rois.data.reshape(-1, 5), bottom[0].shape[0]
         fine = (rows[:, 0] > -1) & (rows[:, 0] < images)
         if not fine.all():

@@ -208,6 +208,12 @@ class SegmentedVideoData(Clips):
                     found.append(self.read_frame(clip, pattern % number, color))
         return found
 
+    def guess_shape(self) -> Shape:
+        p = self.layer_param.video_data_param
+        channels = 2 if p.modality == p.FLOW else 1 if p.grayscale else 3
+        _, height, width = super().guess_shape()
+        return p.num_segments * p.new_length * channels, height, width
+
     def make_transformer(self) -> Transformer:
         p = self.layer_param.transform_param
         if p.multi_scale and not p.crop_size:
