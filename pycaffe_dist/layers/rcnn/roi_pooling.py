@@ -9,12 +9,11 @@ import numpy as np
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.rois import Bins, RegionLayer, bins, rounded, within
-from pycaffe_dist.layers.sampling import add_rows, to_images
-from pycaffe_dist.layers.work import Working
+from pycaffe_dist.layers.sampling import add_rows, pixel_rows, to_images
 
 
 @register("ROIPooling")
-class ROIPooling(RegionLayer, Working):
+class ROIPooling(RegionLayer):
     """y[r, c, i, j] = max x[image of r, c] over bin (i, j) of region r;  ∂x: where the maximum was.
 
     Features (N, C, H, W), regions (R, 5)  y: (R, C, pooled_h, pooled_w), 0 for an empty bin.
@@ -34,21 +33,22 @@ class ROIPooling(RegionLayer, Working):
     def forward(self, bottom: Views, top: Views) -> None:
         xp, x, y = self.xp, bottom[0].data, top[0].data
         images, corners = self.regions(bottom)
-        values, places = rectangle_maxima(xp, x, images, self._bins(corners, x.shape[2:]))
-        shape = (len(images), *self.size, x.shape[1])
-        y[...] = xp.moveaxis(values.reshape(shape), 3, 1)
-        self.work("places", values.shape, np.int64)[...] = places
+        (values,) = rectangle_maxima(xp, x, images, self._bins(corners, x.shape[2:]), False)
+        y[...] = xp.moveaxis(values.reshape(len(images), *self.size, x.shape[1]), 3, 1)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        """Where the maxima were is looked up again: tests, which are many, do without."""
         self.clear_regions(propagate_down, bottom)
         if not propagate_down[0]:
             return
-        xp, gx, gy = self.xp, bottom[0].diff, top[0].diff
+        xp, x, gx, gy = self.xp, bottom[0].data, bottom[0].diff, top[0].diff
         n, c, h, w = gx.shape
-        places = self.work("places", (gy.size // c, c), np.int64) * c + xp.arange(c)
-        # The last row is for bins that are empty.
+        images, corners = self.regions(bottom)
+        _, places = rectangle_maxima(xp, x, images, self._bins(corners, (h, w)), True)
+        at = places.astype(np.int64) * c + xp.arange(c)
         values = xp.moveaxis(gy, 1, 3).reshape(-1, 1)
-        rows = add_rows(xp, places.reshape(-1), values, (n * h * w + 1) * c)
+        # The last row is for bins that are empty.
+        rows = add_rows(xp, at.reshape(-1), values, (n * h * w + 1) * c)
         gx[...] = to_images(xp, rows.reshape(-1, c)[:-1], gx.shape)
 
     def flops(self, bottom: Views, top: Views) -> int:
@@ -69,40 +69,39 @@ class ROIPooling(RegionLayer, Working):
         return within(xp, (begin + first[:, None], end + first[:, None]), limit)
 
 
-def rectangle_maxima(xp: Any, x: Any, images: Any, bins: Bins) -> tuple[Any, Any]:
-    """The maxima over rectangles of pixels, (R·rows·columns, C), and their pixels n·H·W + h·W + w.
+def rectangle_maxima(xp: Any, x: Any, images: Any, bins: Bins, places: bool) -> tuple[Any, ...]:
+    """The maxima over rectangles of pixels, (R·rows·columns, C), and if wanted their places.
 
-    A table for every pair of powers of 2 has the maxima over squares 2ᵏ × 2ʲ; any rectangle is
-    covered by four of one table.  An empty one has 0, and a place behind all pixels.
+    A place is n·H·W + h·W + w.  A table for every pair of powers of 2 has the maxima over squares
+    2ᵏ × 2ʲ; any rectangle is covered by four of one table.  An empty one has 0, and a place behind
+    all pixels.
     """
     n, c, h, w = x.shape
     top, bottom, left, right = bins.spans()
     tall, wide = (xp.maximum(a, 0) for a in (bottom - top, right - left))
-    shape = (len(images), tall.shape[1], wide.shape[2])
-    level_down, level_across = _levels(xp, tall, h), _levels(xp, wide, w)
     full = (tall > 0) & (wide > 0)
-    values = xp.zeros((full.size, c), x.dtype)
-    places = xp.zeros((full.size, c), np.int64)
-    places[...] = n * h * w
-    spread = [
+    down, across = _levels(xp, tall, h), _levels(xp, wide, w)
+    shape = (len(images), tall.shape[1], wide.shape[2])
+    at = [
         (a + xp.zeros(shape, np.int64)).reshape(-1)
         for a in (images.reshape(-1, 1, 1), top, bottom, left, right)
     ]
-    rows = xp.moveaxis(x, 1, 3), xp.arange(n * h * w).reshape(n, h, w, 1) + xp.zeros(c, np.int64)
-    for k in range(h.bit_length()):
-        table = rows
-        for j in range(w.bit_length()):
-            chosen = xp.flatnonzero(full & (level_down == k) & (level_across == j))
+    rows: Any = (pixel_rows(xp, x).reshape(n, h, w, c),)
+    out = [xp.zeros((full.size, c), x.dtype)]
+    if places:
+        numbers = xp.arange(n * h * w, dtype=np.int32).reshape(n, h, w, 1)
+        rows = (*rows, numbers + xp.zeros(c, np.int32))
+        out.append(xp.zeros((full.size, c), np.int32) + np.int32(n * h * w))
+    for k in range(int(down.max()) + 1 if full.size else 0):
+        table = rows = _doubled(xp, rows, 1, 1 << (k - 1)) if k else rows
+        for j in range(int(across.max()) + 1):
+            table = _doubled(xp, table, 2, 1 << (j - 1)) if j else table
+            chosen = xp.flatnonzero(full & (down == k) & (across == j))
             if len(chosen):
-                found = _four(xp, table, [a[chosen] for a in spread], 1 << k, 1 << j)
-                values[chosen], places[chosen] = found
-            table = _doubled(xp, table, 2, 1 << j)
-            if table is None:
-                break
-        rows = _doubled(xp, rows, 1, 1 << k)
-        if rows is None:
-            break
-    return values, places
+                found = _four(xp, table, [a[chosen] for a in at], 1 << k, 1 << j)
+                for room, values in zip(out, found, strict=True):
+                    room[chosen] = values
+    return tuple(out)
 
 
 def _levels(xp: Any, size: Any, limit: int) -> Any:
@@ -114,15 +113,15 @@ def _levels(xp: Any, size: Any, limit: int) -> Any:
 
 
 def _better(xp: Any, a: Any, b: Any) -> Any:
-    """Of two (values, places) the larger value, or of equal ones the smaller place."""
+    """Of two (values,) or (values, places) the larger value, of equal ones the smaller place."""
+    if len(a) == 1:
+        return (xp.maximum(a[0], b[0]),)
     second = (b[0] > a[0]) | ((b[0] == a[0]) & (b[1] < a[1]))
     return xp.where(second, b[0], a[0]), xp.where(second, b[1], a[1])
 
 
 def _doubled(xp: Any, table: Any, axis: int, size: int) -> Any:
-    """From maxima over ``size`` pixels along an axis those over twice as many, if so many fit."""
-    if table[0].shape[axis] <= size:
-        return None
+    """From maxima over ``size`` pixels along an axis those over twice as many."""
     ahead = (slice(None),) * axis
     first = [a[(*ahead, slice(None, -size))] for a in table]
     return _better(xp, first, [a[(*ahead, slice(size, None))] for a in table])
