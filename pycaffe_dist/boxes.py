@@ -85,7 +85,7 @@ def nms(
                 count = np.cumsum(keep) - keep + len(kept)  # kept before each
                 limit = limits[np.minimum(count, len(limits) - 1)][:, None]
                 gone, hit = above(earlier, limit).any(1), above(within, limit)
-            new = ~(gone | (hit & keep).any(1))
+            new: Array = np.logical_not(gone | (hit & keep).any(1))
             if (new == keep).all():
                 break
             keep = new
