@@ -49,7 +49,7 @@ CLASS_COUNTS = {
     "MarginInnerProduct": "margin_inner_product_param",
 }
 LABEL_SEQUENCES = ("CtcLoss", "CTCGreedyDecoder", "WarpCTCLoss")  # of scores (T, N, C)
-TARGETS = ("EuclideanLoss", "SigmoidCrossEntropyLoss", "DiceCoefLoss")
+TARGETS = ("EuclideanLoss", "SigmoidCrossEntropyLoss", "DiceCoefLoss", "WeightedEuclideanLoss")
 UNIT_TARGETS = ("SigmoidCrossEntropyLoss", "DiceCoefLoss")
 MARKED = ("LSTM", "RNN", "Lstm")  # whose second bottom says where sequences begin
 OPEN_OUTPUTS = {"InnerProduct": "inner_product_param", "Convolution": "convolution_param"}
@@ -407,8 +407,10 @@ def _label_shape(shape: Shape, batch: int) -> Shape:
 
 
 def _is_label_bottom(layer: LayerParameter, i: int) -> bool:
-    if layer.type in (*CLASS_LABELS, *CLASS_COUNTS, *TARGETS, *MARKED):
+    if layer.type in (*CLASS_LABELS, *CLASS_COUNTS, *MARKED):
         return i == 1
+    if layer.type in TARGETS:
+        return i >= 1
     if layer.type in LABEL_SEQUENCES:
         return len(layer.bottom) == 2 and i == 1
     return layer.type == "ContrastiveLoss" and i == 2
@@ -420,10 +422,10 @@ def _use_in(layer: LayerParameter, i: int, known: dict[str, Shape]) -> _Use:
         return _Use(classes=layer.embed_param.input_dim)
     first = known.get(layer.bottom[0])
     if layer.type in TARGETS:
-        other = known.get(layer.bottom[1 - i])
+        other = known.get(layer.bottom[0 if i else 1])
         return _Use(
             unit=layer.type in UNIT_TARGETS,
-            target=layer.type == "EuclideanLoss",
+            target=layer.type not in UNIT_TARGETS,
             shape=other,
         )
     if layer.type == "ContrastiveLoss":

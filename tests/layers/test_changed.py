@@ -123,3 +123,9 @@ def test_nvidias_batch_norm_copies_the_first_two_batches():
     test = LayerRun(LayerCase(NV, [np.full((2, 3), 6.0)], phase="TEST", fill=fill))
     np.testing.assert_allclose(test.forward()[0], 2, rtol=1e-5)
     check_layer(LayerCase(NV, [(2, 3)], phase="TEST", fill=fill, params=False, tolerance=1e-5))
+
+
+def test_inner_product_with_weights_from_a_bottom():
+    layer = """type: "InnerProduct" bottom: "x" bottom: "w"
+        inner_product_param { bias_term: false }"""
+    check_layer(LayerCase(layer, [(4, 3, 2), (5, 6)], reference=lambda x, w: x.reshape(4, 6) @ w.T))

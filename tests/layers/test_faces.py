@@ -370,3 +370,26 @@ def test_l2_normalize():
         return x / np.sqrt((x**2).sum((1, 2), keepdims=True))
 
     check_layer(LayerCase('type: "L2Normalize"', [(4, 3, 2)], reference=reference))
+
+
+@pytest.mark.parametrize(
+    "param",
+    ["height: 3 width: 5", "is_pyramid_test: true out_height_scale: 0.75 out_width_scale: 1.7"],
+)
+def test_resize(param):
+    def along(x, out):
+        """Beyond the last pixel there is nothing."""
+        size = x.shape[-1]
+        longer = np.concatenate([x, np.zeros((*x.shape[:-1], 1))], axis=-1)
+        p = np.arange(out) * size / out
+        low = np.floor(p).astype(int)
+        return longer[..., low] * (1 - p + low) + longer[..., low + 1] * (p - low)
+
+    def reference(x):
+        return along(along(x, 5).swapaxes(2, 3), 3).swapaxes(2, 3)
+
+    layer = f'type: "Resize" resize_param {{ {param} }}'
+    x = RNG.standard_normal((2, 2, 4, 3))
+    y = LayerRun(LayerCase(layer, [x])).forward()[0]
+    np.testing.assert_allclose(y, reference(x), atol=1e-6)
+    check_layer(LayerCase(layer, [x]))

@@ -14,12 +14,15 @@ AXES = {"NCHW": (2, 3), "NHWC": (1, 2)}  # of height and width
 
 
 class Resize(Layer):
-    """Along each of the two axes, y[i] = (1 − w)·x[first] + w·x[second], by ``taps``.
+    """Along each of the two axes, y[i] = (1 − w)·x[first] + w·x[second], by ``taps``; a pixel that
+    is asked for beyond the ends is that at the end, or 0 if ``fades``.
 
     The size is output_height × output_width, or scale_height and scale_width times the bottom's.
     ``data_format`` says where the channels are: NCHW or NHWC.
     ∂x = Aᵀ ∂y B, with the weights of an axis in a matrix (out, in).
     """
+
+    fades = False
 
     def read(self, param: Any) -> None:
         self.param = param
@@ -59,24 +62,28 @@ class Resize(Layer):
         aligned = self.param.align_corners and out > 1
         scale = np.float32(size - aligned) / np.float32(out - aligned)
         first, second, weight = self.taps(np.arange(out, dtype=np.float32), size, scale)
-        inside = (np.clip(tap, 0, size - 1).astype(np.intp) for tap in (first, second))
-        return *inside, weight.astype(self.dtype)
+        places = np.clip([first, second], 0, size - 1).astype(np.intp)
+        weights = np.array([1 - weight, weight], self.dtype)
+        if self.fades:
+            weights[places != [first, second]] = 0
+        return *places, weights
 
     def forward(self, bottom: Views, top: Views) -> None:
         y = bottom[0].data
-        for axis, (_, _, first, second, weight) in zip(self.axes, self.along, strict=True):
+        for axis, (_, _, first, second, weights) in zip(self.axes, self.along, strict=True):
             low, high = (self.xp.take(y, self.xp.asarray(t), axis=axis) for t in (first, second))
-            y = low + (high - low) * self.xp.asarray(weight.reshape(-1, *[1] * (3 - axis)))
+            a, b = self.xp.asarray(weights.reshape(2, -1, *[1] * (3 - axis)))
+            y = low * a + high * b
         top[0].data[...] = y
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not propagate_down[0]:
             return
         g = top[0].diff
-        for axis, (size, out, first, second, weight) in zip(self.axes, self.along, strict=True):
+        for axis, (size, out, first, second, weights) in zip(self.axes, self.along, strict=True):
             matrix, rows = np.zeros((out, size), self.dtype), np.arange(out)
-            np.add.at(matrix, (rows, first), 1 - weight)
-            np.add.at(matrix, (rows, second), weight)
+            np.add.at(matrix, (rows, first), weights[0])
+            np.add.at(matrix, (rows, second), weights[1])
             spread = self.xp.moveaxis(g, axis, -1) @ self.xp.asarray(matrix)
             g = self.xp.moveaxis(spread, -1, axis)
         bottom[0].diff[...] = g

@@ -101,9 +101,12 @@ def test_labels_that_are_sequences(type):
     assert tops(fake)["label"] == ((6, 2), "integer", 0, 5)
 
 
-def test_a_target_of_dice():
+def test_targets_of_forks():
     fake = fake_data(net(DATA, IP, loss("DiceCoefLoss", "ip", "label")))
     assert tops(fake)["label"] == ((6, 7), "uniform", 0, 1)
+    source = DATA.replace("Data", "HDF5Data").replace('top: "label"', 'top: "label" top: "w"')
+    fake = fake_data(net(source, IP, loss("WeightedEuclideanLoss", "ip", "label", "w")))
+    assert {tops(fake)[top][:2] for top in ("label", "w")} == {((6, 7), "gaussian")}
 
 
 def test_a_label_for_each_pixel():
