@@ -146,17 +146,22 @@ def prepare(folder: Path, case: Case) -> None:
         train(folder, "--max-iter", str(FIRST))  # by one rank: any number goes on from it
 
 
+def written(folder: Path) -> set[tuple[str, int]]:
+    """The snapshots of a folder, and when they were written."""
+    return {(path.name, path.stat().st_mtime_ns) for path in folder.glob("*.pcdstate")}
+
+
 def judge(case: Case, folder: Path) -> list[str]:
     """Run a case and say what was wrong."""
     prepare(folder, case)
-    before = {path.name for path in folder.glob("*.pcdstate")}
+    before = written(folder)
     code, log = train(folder, *case.flags(), faults=(case.fault,))
     if not happened(folder):
         return [f"the fault did not happen:\n{log[-1000:]}"]
     wrong = [] if code == case.code() else [f"exit code {code}, not {case.code()}"]
     if "Traceback" in log:
         wrong.append("a traceback")
-    made = sorted({path.name for path in folder.glob("*.pcdstate")} - before)
+    made = sorted(name for name, _ in written(folder) - before)
     wrong += _judge_snapshots(case, folder, made)
     if case.kind == "nan":
         rank, at = case.rank, case.step
