@@ -6,10 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist import sidecar
 from pycaffe_dist.channels import other_images
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
+from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
@@ -27,6 +31,7 @@ class CopyReport:
     copied: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # in the file, not in the net
     missing: list[str] = field(default_factory=list)  # with parameters that got no values
+    checksum: int | None = None  # of the last file, if it has one
 
     def __str__(self) -> str:
         text = f"{len(self.copied)} layers copied"
@@ -54,8 +59,11 @@ def load_weights(net: Net, *paths: Path_, strict: bool = True) -> CopyReport:
 
 def copy_file(net: Net, path: Path_) -> CopyReport:
     """Copy the weights of one file, whatever its layers are; see :func:`load_weights`."""
+    weights = read_weights(path)
+    if weights.checksum is None:
+        sidecar.check_unsealed(path)
     try:
-        return copy_weights(net, read_weights(path))
+        return copy_weights(net, weights)
     except NetError as e:
         raise NetError(f"{path}: {e}") from e
 
@@ -75,6 +83,7 @@ def judge(
         [name for report in reports for name in report.copied],
         [name for report in reports for name in report.ignored],
         [n for n in reports[0].missing if all(n in r.missing for r in reports)] if reports else [],
+        reports[-1].checksum if reports else None,
     )
     if whole.missing and not net.context.rank:
         text = "%s: no weights for the layers %s: they keep the values they have"
@@ -89,7 +98,7 @@ def _some(names: Sequence[str]) -> str:
 
 def copy_weights(net: Net, weights: Weights) -> CopyReport:
     """Copy what :func:`read_weights` has read; see :func:`load_weights`."""
-    report = CopyReport()
+    report = CopyReport(checksum=weights.checksum)
     # Of layers with one name Caffe loads the first from a proto, the last from HDF5.
     last = all(not source.type for source in weights.layers)
     by_name: dict[str, Layer] = {}
@@ -108,11 +117,18 @@ def copy_weights(net: Net, weights: Weights) -> CopyReport:
         report.copied.append(source.name)
         for blob, values in zip(layer.blobs, stored, strict=True):
             if values is not None:
-                blob.data.reshape(-1)[:] = values.data.reshape(-1)
+                _copy(values.data, blob.data)
                 if values.diff is not None:
-                    blob.diff.reshape(-1)[:] = values.diff.reshape(-1)
+                    _copy(values.diff, blob.diff)
     report.missing = _without_values(net, by_name, [layer for layer, _, _ in pairs])
     return report
+
+
+def _copy(source: Array, target: Array) -> None:
+    """In a file values lie at any byte: NumPy copies such floats one by one, but bytes at once."""
+    if source.dtype == target.dtype and source.flags.c_contiguous and target.flags.c_contiguous:
+        source, target = source.reshape(-1).view(np.uint8), target.reshape(-1).view(np.uint8)
+    target.reshape(-1)[:] = source.reshape(-1)
 
 
 def _without_values(net: Net, by_name: dict[str, Layer], loaded: list[Layer]) -> list[str]:
@@ -175,9 +191,9 @@ def share_weights(net: Net, other: Net) -> None:
             mine.share_data(other_blob)
 
 
-def save_weights(net: Net, path: Path_, diffs: bool = False) -> None:
-    """Write a binary .caffemodel, shared parameters with each of their layers."""
-    write_weights(
+def save_weights(net: Net, path: Path_, diffs: bool = False) -> int:
+    """Write a binary .caffemodel, shared parameters with each of their layers; its checksum."""
+    return write_weights(
         path,
         _as_saved(net),
         [[blob.data for blob in layer.blobs] for layer in net.layers],
@@ -194,8 +210,8 @@ def _as_saved(net: Net) -> NetParameter:
     return saved
 
 
-def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> None:
-    """Write a .caffemodel.h5, shared parameters with their owner only."""
+def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> int:
+    """Write a .caffemodel.h5, shared parameters with their owner only; its checksum."""
     if len(set(net.layer_names)) < len(net.layer_names):
         twice = sorted({n for n in net.layer_names if net.layer_names.count(n) > 1})
         raise NetError(f"HDF5 needs different layer names; used twice: {', '.join(twice)}")
@@ -203,7 +219,7 @@ def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> None:
         [blob.data if _owns(net, layer, j) else None for j, blob in enumerate(layer.blobs)]
         for layer in net.layers
     ]
-    hdf5.write_layers(
+    return hdf5.write_layers(
         path,
         net.layer_names,
         owned,

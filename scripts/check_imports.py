@@ -23,7 +23,7 @@ OWNERS = {
     "h5py": ("proto/hdf5", "data/", "py2/shadows/"),
     "lmdb": ("data/", "py2/shadows/"),
     "cramjam": ("data/leveldb/",),
-    "crc32c": ("data/leveldb/",),
+    "crc32c": ("data/leveldb/", "proto/seal.py"),
     "PIL": ("data/", "io.py", "py2/scipy_misc.py"),
     "fissix": ("py2/syntax.py",),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import h5py
@@ -13,6 +14,7 @@ from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes
 from pycaffe_dist.proto.blobs import Array, BlobArray
 from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
+from pycaffe_dist.proto.seal import seal_end
 
 Path_ = str | os.PathLike[str]
 MOST_BLOBS = 1000  # of a layer
@@ -152,8 +154,8 @@ def write_layers(
     names: Sequence[str],
     blobs: Sequence[Sequence[Array | None]],
     diffs: Sequence[Sequence[Array]] | None = None,
-) -> None:
-    """Write a .caffemodel.h5: a group for every layer, also one without blobs.
+) -> int:
+    """Write a .caffemodel.h5: a group for every layer, also one without blobs; its checksum.
 
     None stands for a blob that another layer owns: it is left out, the others keep their numbers.
     """
@@ -167,7 +169,7 @@ def write_layers(
                 + ("another layer has it, too" if plain else "it is no path")
             )
         taken |= own
-    with atomic_write(path) as raw, h5py.File(raw, "w") as file:
+    with _sealed(path) as (file, checksum):
         for root, arrays in (("data", blobs), ("diff", diffs)):
             if arrays is None:
                 continue
@@ -176,6 +178,17 @@ def write_layers(
                 for i, values in enumerate(layer):
                     if values is not None:
                         group.create_dataset(str(i), data=np.asarray(values, np.float32))
+    return checksum[0]
+
+
+@contextmanager
+def _sealed(path: Path_) -> Iterator[tuple[Any, list[int]]]:
+    """A new file that gets a seal behind its end, and room for its checksum."""
+    checksum: list[int] = []
+    with atomic_write(path) as raw:
+        with h5py.File(raw, "w") as file:
+            yield file, checksum
+        checksum.append(seal_end(raw))
 
 
 def write_state(
@@ -185,9 +198,9 @@ def write_state(
     history: Sequence[Array],
     current_step: int,
     plateau: tuple[float, int] | None = None,
-) -> None:
-    """Write a .solverstate.h5; ``plateau`` are minimum_loss and iter_last_event."""
-    with atomic_write(path) as raw, h5py.File(raw, "w") as file:
+) -> int:
+    """Write a .solverstate.h5; ``plateau`` are minimum_loss and iter_last_event.  Its checksum."""
+    with _sealed(path) as (file, checksum):
         file["iter"] = np.array([iteration], np.int32)
         file["current_step"] = np.array([current_step], np.int32)
         if plateau:
@@ -197,6 +210,7 @@ def write_state(
         group = file.create_group("history")
         for i, values in enumerate(history):
             group.create_dataset(str(i), data=np.asarray(values, np.float32))
+    return checksum[0]
 
 
 def _write_string(file: Any, name: str, text: str) -> None:

@@ -15,11 +15,12 @@ from typing import IO, TypeVar
 import numpy as np
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import atomic_write, check_is_file, reading
+from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.bvlc import without_dialects
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
+from pycaffe_dist.proto.seal import checked_end, load, seal
 from pycaffe_dist.proto.sniff import describe, message_kind
 from pycaffe_dist.proto.upgrade import V0_TYPE_NAMES, V1_TYPE_NAMES
 from pycaffe_dist.proto.wire import LEN, VARINT, WireError
@@ -43,10 +44,14 @@ class LayerWeights:
 
 @dataclass
 class Weights:
-    """A weights file: its net's name and its layers, in the file's order."""
+    """A weights file: its net's name and its layers, in the file's order.
+
+    ``checksum`` is the one in the file, which fits it; None if there is none.
+    """
 
     name: str
     layers: list[LayerWeights]
+    checksum: int | None = None
 
 
 @dataclass
@@ -59,6 +64,7 @@ class State:
     current_step: int = 0
     minimum_loss: float = 1e38  # these two of SSD's, for its policy "plateau"
     iter_last_event: int = 0
+    checksum: int | None = None  # as of Weights
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -71,22 +77,27 @@ def read_weights(path: Path_) -> Weights:
         FileError: the file cannot be read, is cut short or is something else: it says what.
     """
     if hdf5.is_hdf5(path):
-        return Weights(
-            "", [LayerWeights(name, "", blobs) for name, blobs in hdf5.read_layers(path)]
-        )
-    return _parsed(path, "NetParameter", "weights (.caffemodel)", _read_net)
+        with checked_end(path) as checksum:
+            layers = [LayerWeights(name, "", blobs) for name, blobs in hdf5.read_layers(path)]
+        return Weights("", layers, checksum)
+    weights, checksum = _parsed(path, "NetParameter", "weights (.caffemodel)", _read_net)
+    weights.checksum = checksum
+    return weights
 
 
 def read_state(path: Path_) -> State:
     """Read a .solverstate, binary or HDF5; errors as :func:`read_weights`."""
     if hdf5.is_hdf5(path):
-        return State(*hdf5.read_state(path))
-    return _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
+        with checked_end(path) as checksum:
+            return State(*hdf5.read_state(path), checksum)
+    state, checksum = _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
+    state.checksum = checksum
+    return state
 
 
 def read_binaryproto(path: Path_) -> BlobArray:
     """Read one array, such as a mean image; errors as :func:`read_weights`."""
-    return _parsed(path, "BlobProto", "one array (.binaryproto)", read_blob)
+    return _parsed(path, "BlobProto", "one array (.binaryproto)", read_blob)[0]
 
 
 _TEXT = "is a text file (a .prototxt, perhaps)"
@@ -94,8 +105,10 @@ _TEXT = "is a text file (a .prototxt, perhaps)"
 
 def _parsed(
     path: Path_, message: str, wanted: str, parse: Callable[[memoryview, int, int], T]
-) -> T:
-    buffer = memoryview(_load(path))
+) -> tuple[T, int | None]:
+    """What a file holds, and its checksum, if it has one."""
+    data, checksum = load(path, wire.MOST_BYTES)
+    buffer = memoryview(data)
     kind = describe(bytes(buffer[:4096]))
     # An empty message is a valid one to protobuf, but nobody means an empty file.
     if kind not in ("binary", "text"):
@@ -105,7 +118,7 @@ def _parsed(
         found = _TEXT if kind == "text" else found
         raise FileError(f"{path}: {found}; {wanted} was expected here")
     try:
-        return parse(buffer, 0, len(buffer))
+        return parse(buffer, 0, len(buffer)), checksum
     except WireError as e:
         if kind == "text":
             raise FileError(f"{path}: {_TEXT}; {wanted} was expected here") from e
@@ -113,24 +126,6 @@ def _parsed(
         raise FileError(
             f"{path}: {e} (at byte {e.at:,} of {len(buffer):,}); {wanted} was expected here.{cut}"
         ) from e
-
-
-def _load(path: Path_) -> Array:
-    """The whole file in one array, read once and nowhere else."""
-    check_is_file(path)
-    with reading(path), open(path, "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > wire.MOST_BYTES:
-            raise FileError(
-                f"{path}: {size:,} bytes; Caffe's binary format ends at 2 GiB. "
-                "Larger weights are kept as .caffemodel.h5."
-            )
-        data = np.empty(size, np.uint8)
-        view, done = memoryview(data), 0
-        while done < size and (count := file.readinto(view[done:])):
-            done += count
-    data.flags.writeable = False
-    return data[:done]
 
 
 def _string(buffer: memoryview, f: wire.Field) -> str:
@@ -222,8 +217,10 @@ def write_weights(
     net: NetParameter,
     blobs: Sequence[Sequence[Array]],
     diffs: Sequence[Sequence[Array]] | None = None,
-) -> None:
-    """Write a binary .caffemodel, byte for byte as Caffe would, whole or not at all.
+) -> int:
+    """Write a binary .caffemodel, whole or not at all; its checksum.
+
+    Behind a seal (:mod:`pycaffe_dist.proto.seal`) it has what Caffe would write, byte for byte.
 
     Args:
         path: the file to make or replace.
@@ -246,11 +243,11 @@ def write_weights(
         before, after = _split_at(layer.SerializeToString(), _V2[2])
         parts = [before, *parts, after]
         everything += [wire.head(100, size_of(parts)), *parts]
-    _write_parts(path, everything)
+    return _write_sealed(path, everything)
 
 
-def write_state(path: Path_, state: State) -> None:
-    """Write a binary .solverstate, byte for byte as Caffe would, whole or not at all."""
+def write_state(path: Path_, state: State) -> int:
+    """Write a binary .solverstate; as :func:`write_weights`."""
     bare = SolverState(
         iter=state.iter, learned_net=state.learned_net, current_step=state.current_step
     )
@@ -262,7 +259,7 @@ def write_state(path: Path_, state: State) -> None:
     for entry in state.history:
         blob = blob_parts(entry.data)
         parts += [wire.head(3, size_of(blob)), *blob]
-    _write_parts(path, [*parts, after])
+    return _write_sealed(path, [*parts, after])
 
 
 def write_binaryproto(path: Path_, array: Array) -> None:
@@ -287,6 +284,12 @@ def _split_at(message: bytes, number: int) -> tuple[bytes, bytes]:
             break
         at = f.end
     return message[:at], message[at:]
+
+
+def _write_sealed(path: Path_, parts: Sequence[bytes | memoryview]) -> int:
+    first, checksum = seal(parts)
+    _write_parts(path, [first, *parts])
+    return checksum
 
 
 def _write_parts(path: Path_, parts: Sequence[bytes | memoryview]) -> None:

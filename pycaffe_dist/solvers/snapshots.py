@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import fcntl
 import glob
-import json
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,24 +23,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
-from pycaffe_dist import loading
+from pycaffe_dist import loading, sidecar
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
-from pycaffe_dist.files import atomic_write, open_regular, reading
+from pycaffe_dist.files import open_regular, reading
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.weights import State, read_state, read_weights, write_state
 from pycaffe_dist.rng import generator
-from pycaffe_dist.solvers.sidecar import PROBLEM, read_sidecar
 
 if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
 
-SIDECAR = ".pcdstate"
 _OF_LAYER = re.compile(r"(?:(\d+):)?(\d+)/(\d+)/(.+)")  # rank, net, layer and key, as written below
-_CHUNK = 1 << 22
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -81,16 +76,18 @@ def _write(solver: Solver, history: list[Array], states: list[RankState]) -> Non
     kind = "binary proto" if binary else "HDF5"
     solver.tell(Snapshotting(solver.iter, "weights", kind, weights))
     save = loading.save_weights if binary else loading.save_weights_hdf5
-    save(solver.net, weights, p.snapshot_diff)
+    checksums = [save(solver.net, weights, p.snapshot_diff)]
     solver.tell(Snapshotting(solver.iter, "state", kind, state))
     seen = solver.plateau.minimum_loss, solver.plateau.last_event
     if binary:
         arrays = [BlobArray(values) for values in history]
-        write_state(state, State(solver.iter, weights, arrays, solver.current_step, *seen))
+        stored = State(solver.iter, weights, arrays, solver.current_step, *seen)
+        checksums.append(write_state(state, stored))
     else:
         plateau = seen if p.lr_policy == "plateau" else None
-        hdf5.write_state(state, solver.iter, weights, history, solver.current_step, plateau)
-    _write_sidecar(states, solver.notes, stem, (weights, state))
+        step = solver.current_step
+        checksums.append(hdf5.write_state(state, solver.iter, weights, history, step, plateau))
+    _write_sidecar(states, solver.notes, stem, checksums)
     solver.tell(Snapshotted(solver.iter, weights, state))
 
 
@@ -135,12 +132,12 @@ def _rank_state(solver: Solver) -> RankState:
 
 
 def _write_sidecar(
-    states: list[RankState], notes: dict[str, Any], stem: str, files: tuple[str, str]
+    states: list[RankState], notes: dict[str, Any], stem: str, checksums: list[int]
 ) -> None:
     """One file for all ranks; what belongs to rank r has "r:" before its name, but for rank 0."""
     arrays: dict[str, Any] = {}
     facts: dict[str, Any] = {
-        "files": {Path(f).name: [os.path.getsize(f), _checksum(f)] for f in files},
+        "checksums": checksums,
         "ranks": len(states),
         "notes": notes,
         "layers": {},
@@ -152,17 +149,7 @@ def _write_sidecar(
         for name, value in state.layers.items():
             kept = arrays if isinstance(value, np.ndarray) else facts["layers"]
             kept[mark + name] = value
-    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-    with atomic_write(stem + SIDECAR) as file:
-        np.savez(file, **arrays)
-
-
-def _checksum(path: str) -> int:
-    crc = 0
-    with open(path, "rb") as file:
-        while chunk := file.read(_CHUNK):
-            crc = zlib.crc32(chunk, crc)
-    return crc
+    sidecar.write(stem + sidecar.SUFFIX, arrays, facts)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -173,37 +160,51 @@ def restore(solver: Solver, path: str) -> None:
 
     Of several ranks, all call this and the first one reads.
     """
-    sidecar = Path(_stem(path) + SIDECAR)
-    stored = _read(solver, path, sidecar) if solver.ranks.rank == 0 else None
+    stored = _read(solver, path) if solver.ranks.rank == 0 else None
     stored = solver.ranks.restored(stored)
     if stored:
-        with reading(sidecar, PROBLEM):
-            _set_state(solver, sidecar, *stored)
+        where = sidecar.beside(path)
+        with reading(where, sidecar.PROBLEM):
+            _set_state(solver, where, *stored)
     solver.tell(Restored(solver.iter, path))
 
 
-def _read(solver: Solver, path: str, sidecar: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def _read(solver: Solver, path: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
     state = read_state(path)
+    stored = _third_file(path, state)
     if len(state.history) != len(solver.history):
         raise NetError(
             f"{path}: holds {len(state.history)} history blobs, a {solver.param.type} solver of "
             f"this net has {len(solver.history)}. Was it written by another solver type or net?"
         )
-    for i, (blob, stored) in enumerate(zip(solver.history, state.history, strict=True)):
-        if stored.data.size != blob.count:
+    for i, (blob, values) in enumerate(zip(solver.history, state.history, strict=True)):
+        if values.data.size != blob.count:
             raise NetError(
-                f"{path}: history blob {i} has the shape {stored.shape}, "
+                f"{path}: history blob {i} has the shape {values.shape}, "
                 f"this net needs {blob.shape}"
             )
     if state.learned_net:
-        loading.load_weights(solver.net, _weights_beside(path, state.learned_net))
+        weights = _weights_beside(path, state.learned_net)
+        report = loading.load_weights(solver.net, weights)
+        if stored:
+            sidecar.compare(weights, report.checksum, stored[1])
     log.info("sgd_solver.cpp:336", "SGDSolver: restoring history")
-    for blob, stored in zip(solver.history, state.history, strict=True):
-        blob.data.reshape(-1)[:] = stored.data.reshape(-1)
+    for blob, values in zip(solver.history, state.history, strict=True):
+        blob.data.reshape(-1)[:] = values.data.reshape(-1)
     solver.iter, solver.current_step = state.iter, state.current_step
     solver.plateau.minimum_loss = state.minimum_loss
     solver.plateau.last_event = state.iter_last_event
-    return read_sidecar(sidecar) if sidecar.exists() else None
+    return stored
+
+
+def _third_file(path: str, state: State) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """What is in the sidecar of a state; Caffe's have none."""
+    where = sidecar.beside(path)
+    if where.exists():
+        stored = sidecar.read(where)
+        sidecar.compare(path, state.checksum, stored[1])
+        return stored
+    return None
 
 
 def _weights_beside(state_path: str, learned_net: str) -> str:
@@ -212,10 +213,6 @@ def _weights_beside(state_path: str, learned_net: str) -> str:
         return learned_net
     moved = os.path.join(os.path.dirname(state_path), os.path.basename(learned_net))
     return moved if os.path.exists(moved) else learned_net
-
-
-def _stem(state_path: str) -> str:
-    return re.sub(r"\.(solverstate|caffemodel)(\.h5)?$", "", str(state_path))
 
 
 def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
@@ -255,8 +252,8 @@ def _layer_states(
 
 def read_notes(state_path: str) -> dict[str, Any]:
     """The solver's notes in a snapshot; none, if it is Caffe's own."""
-    sidecar = Path(_stem(state_path) + SIDECAR)
-    notes: dict[str, Any] = read_sidecar(sidecar)[1].get("notes", {}) if sidecar.exists() else {}
+    where = sidecar.beside(state_path)
+    notes: dict[str, Any] = sidecar.read(where)[1]["notes"] if where.exists() else {}
     return notes
 
 
@@ -302,16 +299,14 @@ def newest_whole(prefix: str) -> Snapshot | None:
 
 
 def verify(snapshot: Snapshot) -> None:
-    """Raise if a snapshot is damaged."""
-    sidecar = Path(snapshot.stem + SIDECAR)
-    if not sidecar.exists():  # Caffe's own: all that can be told is whether it reads
-        read_state(snapshot.state)
-        read_weights(snapshot.weights)
+    """Raise if a snapshot is damaged, or if its files are not of one run."""
+    checksums = read_weights(snapshot.weights).checksum, read_state(snapshot.state).checksum
+    where = sidecar.beside(snapshot.state)
+    if not where.exists():  # as Caffe's
         return
-    _, facts = read_sidecar(sidecar)
-    for path in (snapshot.weights, snapshot.state):
-        size, crc = facts["files"].get(Path(path).name, (None, None))
-        if (os.path.getsize(path), _checksum(path)) != (size, crc):
+    facts = sidecar.read(where)[1]
+    for path, checksum in zip((snapshot.weights, snapshot.state), checksums, strict=True):
+        if not sidecar.fits(path, checksum, facts):
             raise FileError(f"{path}: is not what was written (size or checksum differ)")
 
 
@@ -348,5 +343,5 @@ def only_run(prefix: str) -> Iterator[None]:
 
 def remove(snapshot: Snapshot) -> None:
     """Delete a snapshot; the third file first, so that what is left never looks whole."""
-    for path in (snapshot.stem + SIDECAR, snapshot.state, snapshot.weights):
+    for path in (snapshot.stem + sidecar.SUFFIX, snapshot.state, snapshot.weights):
         Path(path).unlink(missing_ok=True)

@@ -30,7 +30,7 @@ from pycaffe_dist.data.windows import read_window_file
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.npy import read_npy
 from pycaffe_dist.proto.weights import read_binaryproto, read_state, read_weights
-from pycaffe_dist.solvers.sidecar import read_sidecar
+from pycaffe_dist.sidecar import read as read_sidecar
 from pycaffe_dist.tools.check import check_file
 from pycaffe_dist.tools.convert_mnist_data import read_pair
 from pycaffe_dist.tools.detect import read_windows

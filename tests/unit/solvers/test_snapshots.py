@@ -1,6 +1,5 @@
 """Snapshots: names, exact resuming, damage, space, and what a kill leaves behind."""
 
-import json
 import os
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pycaffe_dist import sidecar
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter, SolverState
 from pycaffe_dist.proto.text import parse_text
@@ -180,17 +180,13 @@ def test_a_weights_file_is_no_state(make):
 def test_the_state_of_another_net_is_refused(make, owner, array):
     solver = make()
     solver.snapshot()
-    sidecar = Path("run_iter_0" + snapshots.SIDECAR)
-    with np.load(sidecar) as stored:
-        arrays = dict(stored)
-    facts = json.loads(arrays["facts"].tobytes())
+    path = sidecar.beside("run_iter_0.solverstate")
+    arrays, facts = sidecar.read(path)
     if array:
         arrays[f"{owner}/position"] = np.zeros(3)
     else:
         facts["layers"][f"{owner}/position"] = 7
-    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-    with sidecar.open("wb") as file:  # np.savez would add an ending
-        np.savez(file, **arrays)
+    sidecar.write(path, arrays, facts)
     with pytest.raises(FileError, match="was written by another net; remove it to go on without"):
         make().restore("run_iter_0.solverstate")
 

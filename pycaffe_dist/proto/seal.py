@@ -1,0 +1,144 @@
+"""Seals: checksums in the files that we write, where no other reader minds them.
+
+A seal is one field of protobuf, of a number that no Caffe uses: a few words and the CRC-32C of all
+the rest of the file.  A message begins with it.  An HDF5 file, or a .pcdstate, has it behind its
+end.  Both are places that it loses when another program changes the file: protobuf writes fields
+that it does not know last, HDF5 cuts off what is not its own.  So a seal that is in its place and
+does not fit means damage, and a file without one is another program's.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import numpy as np
+from crc32c import crc32c
+
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import check_is_file, reading
+from pycaffe_dist.proto import wire
+from pycaffe_dist.proto.blobs import Array
+
+_WORDS = b"CRC-32C by pycaffe_dist:"
+_HEAD = wire.head(0x1CAFFE5, len(_WORDS) + 4) + _WORDS
+SIZE = len(_HEAD) + 4
+_NEARLY = 8  # bits in which a damaged head differs at most; in others about half of them do
+_CHUNK = 1 << 18  # is still in the processor's cache when its checksum is computed
+
+
+def seal(parts: Iterable[bytes | memoryview]) -> tuple[bytes, int]:
+    """What to write in front of a message, and its checksum."""
+    checksum = 0
+    for part in parts:
+        checksum = crc32c(part, checksum)
+    return _sealed(checksum), checksum
+
+
+def seal_end(file: IO[bytes]) -> int:
+    """Write a seal behind all that a file holds, which may be read; the checksum."""
+    checksum = 0
+    file.seek(0)
+    while chunk := file.read(_CHUNK):
+        checksum = crc32c(chunk, checksum)
+    file.write(_sealed(checksum))
+    return checksum
+
+
+def _sealed(checksum: int) -> bytes:
+    return _HEAD + checksum.to_bytes(4, "little")
+
+
+def load(path: str | os.PathLike[str], most: int) -> tuple[Array, int | None]:
+    """A message file without its seal in one array, and its checksum, if it has one.
+
+    Raises:
+        FileError: the file cannot be read, has more than ``most`` bytes, or does not fit its seal.
+    """
+    check_is_file(path)
+    with reading(path), open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise FileError(
+                f"{path}: {size:,} bytes; Caffe's binary format ends at 2 GiB. "
+                "Larger weights are kept as .caffemodel.h5."
+            )
+        stored = _stored(path, file.read(SIZE))
+        begin = SIZE if stored is not None else file.seek(0)
+        data = np.empty(max(0, size - begin), np.uint8)
+        done, checksum = _fill(file, memoryview(data), stored is not None)
+    if stored is not None:
+        _compare(path, stored, checksum)
+    data.flags.writeable = False
+    return data[:done], stored
+
+
+def _fill(file: IO[bytes], view: memoryview, checked: bool) -> tuple[int, int]:
+    """Read a file into memory: how many bytes there were, and their checksum if it is wanted."""
+    done = checksum = 0
+    while done < len(view) and (count := file.readinto(view[done : done + _CHUNK])):  # type: ignore[attr-defined]
+        if checked:
+            checksum = crc32c(view[done : done + count], checksum)
+        done += count
+    return done, checksum
+
+
+@contextmanager
+def checked_end(path: str | os.PathLike[str]) -> Iterator[int | None]:
+    """Compare a file with the seal behind its end, if there is one, while the block reads it.
+
+    The block gets the checksum.
+
+    Raises:
+        FileError: the file cannot be read, or does not fit its seal.
+    """
+    found: list[int] = []
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - SIZE))
+            stored = _stored(path, file.read(SIZE))
+            if stored is None:
+                yield None
+                return
+            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as memory:
+                view = memoryview(memory)[: size - SIZE]
+                # crc32c lets go of the interpreter: another core has time for it.
+                worker = threading.Thread(target=lambda: found.append(crc32c(view)), name="seal")
+                worker.start()
+                try:
+                    yield stored
+                finally:
+                    worker.join()
+                    view.release()
+    except OSError as e:
+        raise FileError(f"{path}: cannot be read: {e.strerror or e}") from e
+    _compare(path, stored, found[0])
+
+
+def _stored(path: str | os.PathLike[str], block: bytes) -> int | None:
+    """The checksum in a seal; None if it is none."""
+    if len(block) < SIZE:
+        return None
+    head, number = block[: len(_HEAD)], block[len(_HEAD) :]
+    if head == _HEAD:
+        return int.from_bytes(number, "little")
+    different = int.from_bytes(head, "big") ^ int.from_bytes(_HEAD, "big")
+    if different.bit_count() <= _NEARLY:
+        raise _damaged(path)
+    return None
+
+
+def _compare(path: str | os.PathLike[str], stored: int, found: int) -> None:
+    if stored != found:
+        raise _damaged(path, f": it is {found:08x}, and was {stored:08x} when the file was written")
+
+
+def _damaged(path: str | os.PathLike[str], more: str = "") -> FileError:
+    return FileError(
+        f"{path}: is damaged: its checksum is wrong{more}. Fetch it again, or use an older one."
+    )
