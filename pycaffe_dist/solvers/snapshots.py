@@ -188,6 +188,10 @@ def _read(solver: Solver, path: str) -> tuple[dict[str, Any], dict[str, Any]] | 
         report = loading.load_weights(solver.net, weights)
         if stored:
             sidecar.compare(weights, report.checksum, stored[1])
+        if report.missing:
+            text = "%s: the layers %s, which %s has no weights for, go on with what it holds in "
+            text += "their places: the history of others, if layers were renamed"
+            log.warning("solver.cpp", text, path, ", ".join(report.missing), weights)
     log.info("sgd_solver.cpp:336", "SGDSolver: restoring history")
     for blob, values in zip(solver.history, state.history, strict=True):
         blob.data.reshape(-1)[:] = values.data.reshape(-1)
@@ -204,15 +208,27 @@ def _third_file(path: str, state: State) -> tuple[dict[str, Any], dict[str, Any]
         stored = sidecar.read(where)
         sidecar.compare(path, state.checksum, stored[1])
         return stored
+    if state.checksum is not None:
+        text = "%s is not there: data begin at the first record, and random numbers anew"
+        log.warning("solver.cpp", text, where)
     return None
 
 
 def _weights_beside(state_path: str, learned_net: str) -> str:
-    """The weights file: where the state says, or moved together with it."""
-    if os.path.exists(learned_net):
+    """The weights file: beside the state, from where both may have been copied, or where it says.
+
+    The one that the state names may be of a run that went on there since.
+    """
+    beside = os.path.join(os.path.dirname(state_path), os.path.basename(learned_net))
+    if not os.path.exists(beside):
         return learned_net
-    moved = os.path.join(os.path.dirname(state_path), os.path.basename(learned_net))
-    return moved if os.path.exists(moved) else learned_net
+    if not os.path.exists(learned_net):
+        text = "Weights are taken from %s, beside the state; %s, which it names, is not there"
+        log.info("solver.cpp", text, beside, learned_net)
+    elif not os.path.samefile(beside, learned_net):
+        text = "Weights are taken from %s, beside the state, and not from %s, which it names"
+        log.warning("solver.cpp", text, beside, learned_net)
+    return beside
 
 
 def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
