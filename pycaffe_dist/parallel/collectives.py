@@ -6,7 +6,6 @@ every run.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.communicator import Communicator, Steps, done
+from pycaffe_dist.parallel.plain import decode, encode
 from pycaffe_dist.parallel.streams import Port, Receiving, Sending
 from pycaffe_dist.parallel.tags import OBJECT, SIZES, VALUES
 
@@ -146,7 +146,7 @@ def broadcast_object(communicator: Communicator, value: Any, root: int = 0) -> S
 
 
 def _send_object(communicator: Communicator, value: Any, to: int) -> Steps[None]:
-    text = np.frombuffer(pickle.dumps(value), np.uint8)
+    text = np.frombuffer(encode(value), np.uint8)
     size = np.array([text.size], np.int64)
     yield from done([communicator.isend(size, to, SIZES), communicator.isend(text, to, OBJECT)])
 
@@ -156,4 +156,4 @@ def _receive_object(communicator: Communicator, source: int) -> Steps[Any]:
     yield from done([communicator.irecv(size, source, SIZES)])
     text = np.empty(int(size[0]), np.uint8)
     yield from done([communicator.irecv(text, source, OBJECT)])
-    return pickle.loads(text.tobytes())
+    return decode(text.tobytes())

@@ -21,6 +21,7 @@ from typing import IO
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import open_regular
 from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.confine import confine
 from pycaffe_dist.parallel.hostfile import Host
 from pycaffe_dist.parallel.mpirun import Mpirun, environment, find_mpirun, passed_on
 from pycaffe_dist.parallel.mpirun_words import Words
@@ -129,6 +130,8 @@ class Job:
         env["TMPDIR"] = self._folder
         if not self.hosts:  # others have no such folder, and this setting goes to them too
             env["OMPI_MCA_btl_sm_backing_directory"] = self._folder
+            if "OMPI_MCA_btl_tcp_if_exclude" not in env:  # of the two settings one is allowed
+                env.setdefault("OMPI_MCA_btl_tcp_if_include", "lo")
         return environment(self.hosts[0].slots if self.hosts else self.ranks, env)
 
     # -- its words ---------------------------------------------------------------------------
@@ -159,6 +162,8 @@ class Job:
 
     def _note(self, word: str, value: str) -> None:
         self.heard_at = time.monotonic()
+        if self.mpirun and not self.hosts:
+            self._confine(word)
         self.started = True
         if word == lifeline.BEAT:
             self.iteration = int(value)
@@ -180,6 +185,14 @@ class Job:
             self.failed = int(code)
             if int(iteration) != lifeline.BEFORE:
                 self.iteration = int(iteration)
+
+    def _confine(self, word: str) -> None:
+        """Nobody on another host has to reach this job: its launcher first, then its ranks."""
+        if not self.started:
+            confine(self.process.pid)
+        if word == lifeline.BEAT and self.iteration is None:
+            for pid in _processes(self.name):
+                confine(pid)
 
     # -- its end -----------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from pycaffe_dist.parallel.launcher import tune_mpi
 
 PURPOSE = "Training on several ranks"
 SMALLEST_WINDOW = 1 << 20
+MOST_NAME = 256  # bytes of a host's name
 ALIGNED = 64  # bytes at whose multiples arrays in a window begin
 THREAD_LEVELS = ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
 
@@ -59,9 +60,7 @@ class MpiCommunicator(Communicator):
             )
         self._comm = self._mpi.COMM_WORLD.Dup()
         near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._comm.Get_rank())
-        place = near.bcast(self._comm.Get_rank()), host or socket.gethostname()
-        places = self._comm.allgather(place)
-        nodes = _nodes(places)
+        nodes = _nodes(self._places(near, host or socket.gethostname()))
         super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
         self._node = self._comm.Split(nodes.of_rank[self.rank], self.rank)
         if self._node.Get_rank() == 0:
@@ -69,6 +68,20 @@ class MpiCommunicator(Communicator):
                 lifeline.say(lifeline.MEMORY, os.path.basename(file))
         self._windows: list[Any] = []
         self._room: Array = np.empty(0, np.uint8)  # of the newest window, what is still free
+
+    def _places(self, near: Any, host: str) -> list[tuple[int, str]]:
+        """For each rank, the first one that shares its memory, and its host's name."""
+        first = np.array([self._comm.Get_rank()], np.int64)
+        near.Bcast(first)
+        firsts = np.empty(self._comm.Get_size(), np.int64)
+        self._comm.Allgather(first, firsts)
+        name = np.zeros(MOST_NAME, np.uint8)
+        letters = np.frombuffer(host.encode()[:MOST_NAME], np.uint8)
+        name[: letters.size] = letters
+        names = np.empty((firsts.size, MOST_NAME), np.uint8)
+        self._comm.Allgather(name, names)
+        hosts = [row.tobytes().rstrip(b"\0").decode(errors="replace") for row in names]
+        return list(zip(firsts.tolist(), hosts, strict=True))
 
     def _isend(self, array: Array, to: int, tag: int) -> Request:
         return _MpiRequest(self._comm.Isend([as_bytes(array), self._mpi.BYTE], to, tag))

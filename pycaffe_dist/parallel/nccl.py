@@ -30,6 +30,7 @@ from pycaffe_dist.parallel.device_watch import DeviceWatch
 from pycaffe_dist.parallel.device_wire import WIRES
 from pycaffe_dist.parallel.links import Links, measure_devices
 from pycaffe_dist.parallel.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.plain import travels
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.way import Way
 from pycaffe_dist.solver import Solver
@@ -98,6 +99,7 @@ class DeviceLosses:
 # -- who takes part --------------------------------------------------------------------------------
 
 
+@travels
 @dataclass(frozen=True)
 class Seat:
     """What a rank computes on, and what it has of NCCL: a version, or a word on what is missing."""

@@ -19,6 +19,7 @@ from pycaffe_dist.parallel.cost import (
     step_seconds,
 )
 from pycaffe_dist.parallel.links import AlphaBeta, Links
+from pycaffe_dist.parallel.plain import travels
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.units import Unit, halves, units
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -33,6 +34,7 @@ VISIBLE = 0.1  # of the time on the link that overlap should hide and, in practi
 WORTHWHILE = 1e-3  # of a step that has to be gained before a scheme is changed
 
 
+@travels
 @dataclass(frozen=True)
 class Entry:
     """The exchange of one parameter, or of a layer's weights and bias together.
@@ -55,6 +57,7 @@ class Entry:
     reason: str
 
 
+@travels
 @dataclass(frozen=True)
 class Plan:
     """Every exchange of a step, in the order in which they start."""

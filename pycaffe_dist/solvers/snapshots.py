@@ -61,7 +61,7 @@ def write(solver: Solver) -> None:
 
     Of several ranks, all call this and the first one writes.
     """
-    states = solver.ranks.gather(_rank_state(solver))
+    states = [RankState(**s) for s in solver.ranks.gather(vars(_rank_state(solver)))]
     with solver.ranks.whole_history() as history:
         if solver.ranks.rank == 0:
             _write(solver, [blob.data for blob in history], states)
