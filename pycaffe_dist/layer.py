@@ -132,6 +132,7 @@ class Context:
     engine: Engine = field(default_factory=default_engine)
     dry: bool = False  # shapes only: no values are filled in, no files are opened
     python: bool = True  # Python layers may run: their modules are imported
+    writes: bool = True  # layers that write files do so; not where a net is only timed or tried
     rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
     ranks: int = 1
 

@@ -46,7 +46,8 @@ def main(argv: list[str]) -> int:
     check_weights([args.weights])
     all_of_it = LOGGER.isEnabledFor(logging.DEBUG)
     with nullcontext() if all_of_it else caffe_log.at_least(max(logging.WARNING, LOGGER.level)):
-        model = read_model(args.model, "TEST", args.level, args.stage.split(","), args.fake_data)
+        stages = args.stage.split(",")
+        model = read_model(args.model, "TEST", args.level, stages, args.fake_data, writes=True)
     means = test_model(model, args.weights, args.iterations)
     if not LOGGER.isEnabledFor(logging.INFO):  # the score is what was asked for
         show(*(visible(with_loss(mean)) for mean in means))

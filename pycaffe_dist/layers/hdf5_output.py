@@ -12,7 +12,8 @@ from pycaffe_dist.layers.base_data import naming
 class HDF5Output(Layer):
     """Writes its bottoms as the datasets ``data`` and ``label``, with four axes.
 
-    The file is made anew at setup.  It holds one batch: a second forward is an error.
+    The file is made anew at setup.  It holds one batch: a second forward is an error.  A net that
+    is only timed or tried writes nothing.
     """
 
     bottoms = 2
@@ -22,7 +23,7 @@ class HDF5Output(Layer):
         self.file_name = self.layer_param.hdf5_output_param.file_name
         self.check(bool(self.file_name), "hdf5_output_param has no file_name")
         self.written = False
-        if not self.context.dry:
+        if self.context.writes and not self.context.dry:
             with naming(self):
                 hdf5_sink.create(self.file_name)
 
@@ -37,6 +38,8 @@ class HDF5Output(Layer):
             shapes[0][0] == shapes[1][0],
             f"data and labels have different batch sizes: {shapes[0][0]} and {shapes[1][0]}",
         )
+        if not self.context.writes:
+            return
         on_host = [View(view.blob).data for view in bottom]
         data, label = (x.reshape(shape) for x, shape in zip(on_host, shapes, strict=True))
         with naming(self):

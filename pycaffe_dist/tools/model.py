@@ -17,9 +17,17 @@ from pycaffe_dist.tools.inputs import check_sources
 
 
 def read_model(
-    path: str, phase: str, level: int = 0, stages: Sequence[str] = (), fake: bool = False
+    path: str,
+    phase: str,
+    level: int = 0,
+    stages: Sequence[str] = (),
+    fake: bool = False,
+    writes: bool = False,
 ) -> Net:
-    """Read and build a net; with ``fake``, on batches made up for it."""
+    """Read and build a net; with ``fake``, on batches made up for it.
+
+    Layers that write files do so only if it ``writes``.
+    """
     file = read_net(path)
     file.net.state.MergeFrom(NetState(phase=phase, level=level, stage=stages))
     if fake:
@@ -30,7 +38,7 @@ def read_model(
         log.info("caffe.cpp:275", "Use CPU.")
     else:
         log.info("caffe.cpp:267", "Use GPU with device ID %d", engine.device)
-    return Net(file, Context(engine=engine))
+    return Net(file, Context(engine=engine, writes=writes))
 
 
 def dry_net(file: NetFile, state: NetState, python: bool = False) -> Sketch:

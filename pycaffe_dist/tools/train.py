@@ -122,7 +122,9 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             resume = run(broadcast_object(ranks, resume))
         if resume:
             param.ClearField("weights")
-        solver = Solver(param, Context(engine=engine, rank=ranks.rank, ranks=ranks.size))
+        writes = options.dry_run is None
+        context = Context(engine=engine, rank=ranks.rank, ranks=ranks.size, writes=writes)
+        solver = Solver(param, context)
         recycle([solver.net, *solver.test_nets])
         recorder = Recorder(ranks.rank, keep=bool(options.cluster.trace))
         if ranks.size > 1:

@@ -226,3 +226,43 @@ def test_missing_weights_are_found_before_a_net_is_built(call, here, args):
         f'pcd {args[0]}: the weights file "gone.caffemodel" is not there, seen from'
     )
     assert len(done.stderr.splitlines()) == 1
+
+
+# -- layers that write -----------------------------------------------------------------------------
+
+WRITES = """layer { name: "x" type: "DummyData" top: "x" top: "t"
+        dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 dim: 1 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip"
+        inner_product_param { num_output: 1 } }
+layer { name: "l" type: "EuclideanLoss" bottom: "ip" bottom: "t" top: "l" }
+layer { name: "out" type: "HDF5Output" bottom: "ip" bottom: "t"
+        hdf5_output_param { file_name: "precious" } }
+"""
+TRYING = {
+    "check": ["check", "net.prototxt"],
+    "summary": ["summary", "net.prototxt"],
+    "time": ["time", "-model", "net.prototxt", "-iterations", "2"],
+    "tune": ["tune", "net.prototxt"],
+    "a dry run": ["train", "-solver", "solver.prototxt", "-dry_run", "2"],
+    "a dry run with tests": ["train", "-solver", "tests.prototxt", "-dry_run", "2"],
+}
+
+
+@pytest.mark.parametrize("args", TRYING.values(), ids=TRYING)
+def test_a_net_that_is_only_tried_writes_nothing(call, here, args):
+    (here / "net.prototxt").write_text(WRITES)
+    (here / "tests.prototxt").write_text(f"{SOLVER} test_iter: 2 test_interval: 1")
+    (here / "precious").write_text("precious")
+    done = call(*args)
+    assert done.returncode == 0, done.stderr
+    assert (here / "precious").read_text() == "precious"
+
+
+def test_a_net_that_is_tested_writes(call, here):
+    (here / "net.prototxt").write_text(WRITES)
+    args = ("train", "-solver", "solver.prototxt", "--set", "snapshot_after_train=1")
+    assert call(*args).returncode == 0
+    (here / "precious").unlink()
+    args = ("test", "-model", "net.prototxt", "-weights", "s_iter_1.caffemodel", "-iterations", "1")
+    assert call(*args).returncode == 0
+    assert (here / "precious").read_bytes().startswith(b"\x89HDF")
