@@ -29,8 +29,8 @@ Array = NDArray[Any]
 FOLLOW = "PCD_HDF5_EXTERNAL"
 MOST_BYTES = 128 << 20
 MOST_GROWTH = 200
-MOST_OBJECTS = 1 << 15
-MOST_CHUNKS = 1 << 17
+MOST_OBJECTS = 1 << 14  # or one for each 128 bytes of the file
+MOST_CHUNKS = 1 << 15  # or one for each 32: HDF5 takes 4 kB to find one
 MOST_LINKS = 16  # soft links, one behind the other
 
 DAMAGED = "is not a readable HDF5 file"
@@ -79,7 +79,7 @@ class HDF5File:
         kind = known.get_info(key).type
         if kind == h5py.h5l.TYPE_HARD:
             self._objects += 1
-            self._within(self._objects, MOST_OBJECTS, 1, "objects")
+            self._within(self._objects, MOST_OBJECTS, 1 / 128, "objects")
             return group[name]
         if kind != h5py.h5l.TYPE_SOFT:
             raise self._foreign(f"{group.name}/{name}", "is a link to another file")
@@ -111,7 +111,7 @@ class HDF5File:
         if dataset.chunks:
             chunks = [-(-n // c) for n, c in zip(dataset.shape, dataset.chunks, strict=True)]
             self._chunks += int(np.prod(chunks, dtype=object))
-            self._within(self._chunks, MOST_CHUNKS, 1 / 8, "chunks")
+            self._within(self._chunks, MOST_CHUNKS, 1 / 32, "chunks")
 
     def _within(self, used: int, floor: int, rate: float, what: str) -> None:
         most = max(floor, int(rate * self.size))
