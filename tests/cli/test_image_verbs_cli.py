@@ -147,7 +147,7 @@ def test_classify_arrays(pcd, folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("nowhere.png", "out.npy"), "nowhere.png: cannot be read as an image"),
+        (("nowhere.png", "out.npy"), "nowhere.png: cannot be read: No such file"),
         (("deploy.prototxt", "out.npy"), "deploy.prototxt: cannot be read as an image"),
         (("pictures", "out.npy", "--ext", "gif"), "has no image that ends in .gif"),
         (("pictures/a.png", "out.npy", "--images_dim", "3,9"), "3,9 is smaller than the net's"),
