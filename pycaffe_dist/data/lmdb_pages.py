@@ -38,8 +38,8 @@ NOWHERE = (1 << 64) - 1  # where the root of an empty tree is
 
 _PAGE = struct.Struct("<QHHHH")
 # Magic number, version, address and size of the map; of the tree of free pages (48 bytes) the page
-# size; of the tree of records flags, depth and root; last page, transaction.
-_META = struct.Struct("<II8x8xI44x4xHH32xQQQ")
+# size; of the tree of records flags, depth, number of records and root; last page, transaction.
+_META = struct.Struct("<II8x8xI44x4xHH24xQQQQ")
 
 
 @dataclass
@@ -49,6 +49,7 @@ class Meta:
     page_size: int
     flags: int
     depth: int
+    entries: int
     root: int
     last: int
     transaction: int
@@ -120,8 +121,9 @@ class _Tree:
             seen += len(level)
             if seen > self.meta.last:
                 raise ValueError("its tree has more pages than the file")
-        for number in level[:MOST_LEAVES]:
-            self._check_leaf(number)
+        records = sum(self._check_leaf(number) for number in level[:MOST_LEAVES])
+        if len(level) <= MOST_LEAVES and records != self.meta.entries:
+            raise ValueError(f"it has {records} records, and claims {self.meta.entries}")
 
     def _children(self, number: int) -> list[int]:
         words, at = self._nodes(number, BRANCH)
@@ -132,7 +134,8 @@ class _Tree:
         children: list[int] = (low | middle << 16 | high << 32).tolist()
         return children
 
-    def _check_leaf(self, number: int) -> None:
+    def _check_leaf(self, number: int) -> int:
+        """How many records it has."""
         words, at = self._nodes(number, LEAF)
         low, middle, flags, keys = (words[at + i].astype(np.int64) for i in range(4))
         values = low | middle << 16
@@ -145,6 +148,7 @@ class _Tree:
             (first,) = struct.unpack_from("<Q", self.pages, begin)
             self._check_number(first)
             self._check_number(first + (HEAD + int(value) - 1) // self.size)
+        return len(at)
 
     def _nodes(self, number: int, kind: int) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
         """A page as 16-bit words, and at which of them its nodes begin."""

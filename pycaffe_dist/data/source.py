@@ -89,8 +89,10 @@ class Source(ABC):
         if not 0 <= index < self.count:
             raise FileError(f"{self.path}: has {self.count} records; there is no record {index}")
         if not 0 <= index - self._at < NEAR and not self._find_number(index):
-            if not self._marks:
-                self._walk()
+            if not self._marks and self._walk() != self.count:
+                raise FileError(
+                    f"{self.path}: is damaged: it has not the {self.count} records it claims"
+                )
             self._go(self._marks[index // NEAR])
             self._at = index - index % NEAR
         while self._at < index:

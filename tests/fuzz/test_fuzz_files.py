@@ -9,10 +9,12 @@ from pathlib import Path
 
 import kinds
 import pytest
+import quick
 import runner
 
 HERE = Path(__file__).parent
 CASES = 10
+READ = 60
 SEED = 1
 # Deploy nets and images go through the slowest commands, and a net has most ways to be damaged.
 COUNTS = {"net": 30, "lmdb": 20, "caffemodel": 15, "hostfile": 30, "script": 20}
@@ -32,6 +34,11 @@ def test_damaged_files_end_in_a_message(sound, tmp_path, kind):
         if command is not None:
             outcome = runner.run(tmp_path / "case", command)
             assert not outcome.fault(), (number, runner.words(command), outcome.text)
+
+
+@pytest.mark.parametrize("kind", quick.READERS)
+def test_damaged_files_are_read_or_refused(sound, tmp_path, kind):
+    assert not list(quick.faults(sound, tmp_path, SEED, kind, range(READ)))
 
 
 CORPUS = sorted(path for path in (HERE / "corpus").iterdir() if path.is_dir())
@@ -86,6 +93,31 @@ def test_faults_are_told(sound, monkeypatch, command, fault):
     found = runner.run(sound, command).fault()
     assert found.startswith(fault)
     assert bool(found) == bool(fault)
+
+
+@pytest.mark.parametrize(
+    ("reader", "fault"),
+    [
+        (raises, "KeyError: 'x'"),
+        (ends_by_a_signal, "ended by SIGKILL"),
+        (never_ends, "TimeoutError: more than 1 s"),
+        (takes_all_memory, "MemoryError"),
+    ],
+    ids=str,
+)
+def test_faults_of_readers_are_told(sound, tmp_path, monkeypatch, reader, fault):
+    calls = iter(range(3))
+
+    def read():
+        if next(calls) == 1:
+            reader()
+
+    monkeypatch.setitem(quick.READERS, "npy", ("mean.npy", read))
+    monkeypatch.setattr(quick, "SECONDS", 1)
+    (found,) = quick.faults(sound, tmp_path, SEED, "npy", range(5, 8))
+    number, _, said = found.partition(": ")
+    assert number == "6"
+    assert said.startswith(fault)
 
 
 @pytest.mark.parametrize("commands", [kinds.IMAGE_COMMANDS, kinds.NET_COMMANDS, kinds.RESUME])

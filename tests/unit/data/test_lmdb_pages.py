@@ -6,6 +6,7 @@ from contextlib import closing
 import lmdb
 import pytest
 
+from pycaffe_dist.data import lmdb_pages
 from pycaffe_dist.data.lmdb_pages import check_pages
 from pycaffe_dist.data.lmdb_source import LMDBSource
 from pycaffe_dist.data.lmdb_writer import write_lmdb
@@ -111,6 +112,17 @@ def test_a_root_that_is_no_page(database, content, root):
     path = database(0, content)
     with pytest.raises(FileError, match="is a damaged LMDB, make it again: "):
         read_all(path)
+
+
+def test_more_records_than_there_are(database, content, monkeypatch):
+    for meta in (0, PAGE):
+        content = content[: meta + 120] + struct.pack("<Q", 999) + content[meta + 128 :]
+    path = database(0, content)
+    with pytest.raises(FileError, match="it has 50 records, and claims 999"):
+        read_all(path)
+    monkeypatch.setattr(lmdb_pages, "MOST_LEAVES", 1)  # as in a database too large to look at
+    with closing(LMDBSource(path)) as source, pytest.raises(FileError, match="999 records it cl"):
+        source.seek(998)
 
 
 @pytest.mark.parametrize("size", [0, 10, 600, 5000, 9000])
