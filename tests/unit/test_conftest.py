@@ -42,8 +42,7 @@ def test_runs(): ...
 """
 
 
-@pytest.mark.parametrize("jobs", [[], ["-n", "1"]])
-@pytest.mark.parametrize(("skips", "code"), [("4", 0), ("3", 1)])
+@pytest.mark.parametrize(("jobs", "skips", "code"), [([], "4", 0), (["-n", "1"], "3", 1)])
 def test_a_run_says_what_did_not_run(tmp_path, jobs, skips, code):
     shutil.copy(CONFTEST, tmp_path)
     (tmp_path / "test_it.py").write_text(SKIPPED)
