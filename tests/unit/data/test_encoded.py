@@ -44,3 +44,20 @@ def test_shape_is_the_decoded_one(mode):
     _, (channels, height, width) = encoded_shape(file.getvalue())
     decoded = decode(file.getvalue(), Color.NATIVE)
     assert (height, width, channels) == decoded.shape
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "more", "channels"),
+    [
+        ("P", "png", {}, 3),
+        ("P", "png", {"transparency": 0}, 4),
+        ("RGB", "png", {"transparency": (0, 0, 0)}, 4),
+        ("I;16", "png", {}, 1),
+        ("I", "tiff", {}, 1),
+        ("F", "tiff", {}, 1),
+    ],
+)
+def test_channels_of_palettes_transparent_colours_and_deep_greys(mode, kind, more, channels):
+    file = io.BytesIO()
+    Image.new(mode, (4, 3)).save(file, kind, **more)
+    assert encoded_shape(file.getvalue()) == (kind.upper(), (channels, 3, 4))
