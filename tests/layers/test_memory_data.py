@@ -166,3 +166,15 @@ def test_added_data_must_fill_batches_and_the_shape():
 def test_dry():
     net = build(transform='transform_param { mean_file: "is not opened" }', dry=True)
     assert [blob.shape for blob in net.blobs] == [(2, 3, 4, 5), (2,)]
+
+
+@pytest.mark.host
+def test_a_state_with_and_without_random_numbers_fits_any_transform():
+    plain, mirrored = build(), build(transform="transform_param { mirror: true }")
+    states = [net.layers[0].get_state() for net in (plain, mirrored)]
+    assert [sorted(state) for state in states] == [["position"], ["position", "transformer"]]
+    for net in (plain, mirrored):
+        for state in states:
+            net.layers[0].set_state({**state, "position": 4})
+            assert net.layers[0].get_state()["position"] == 4
+    assert plain.layers[0].transformer.rng is None

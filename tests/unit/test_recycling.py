@@ -103,3 +103,13 @@ def test_a_pool_gives_the_smallest_room_that_fits_and_knows_it_again():
     assert pool.take(2400, f4) is small
     assert pool.take(1000, f4).base is not large.base  # more than half of it would lie idle
     assert pool.allocated == 4000 + 2400 + 1000
+
+
+def test_a_pool_gives_a_room_of_the_same_bytes_as_numbers_of_another_type():
+    pool = Pool()
+    room = pool.take(2400, np.dtype(np.float32))
+    pool.give(room)
+    other = pool.take(2400, np.dtype(np.float64))
+    assert (other.dtype, other.size, other.base is room.base) == (np.float64, 300, True)
+    pool.give(other)
+    assert pool.take(2400, np.dtype(np.float32)) is room
