@@ -28,6 +28,7 @@ from pycaffe_dist.version import VERSION
 OWN_OF_SOLVER = ("snapshot_prefix", "device_id", "solver_mode", "net", "train_net", "test_net")
 OWN_OF_SETTINGS = ("trace", "stats_path", "net_outputs")
 MOST_SHOWN = 8
+MOST_PATH = 160  # characters of a value that are shown
 MOST_TEXT = 80  # of a setting's value; longer ones are compared and not shown
 SAME_START = "All ranks need the same files, data shapes, options, engines and versions."
 SAME_WEIGHTS = (
@@ -176,4 +177,5 @@ def _both(there: Any, here: Any, right: int) -> str:
 def _shown(value: Any) -> str:
     if value is None or isinstance(value, dict):
         return "nothing" if value is None else "one"
-    return str(value)[:MOST_TEXT]
+    text = str(value)
+    return text if len(text) <= MOST_PATH else f"... {text[-MOST_PATH:]}"  # paths differ at the end
