@@ -237,19 +237,30 @@ class BaseData(Layer):
         images: dict[int, Array] = {}
         checked = None
         for i in places:
-            try:
-                image, label = job.ready.get(i) or self.decode(job.items[i])
-            except BadRecord as e:
-                job.bad.append((i, e))
+            decoded = self.decoded(job, i)
+            if decoded is None:
                 continue
+            image, label = decoded
             if image.shape != checked:
-                try:
-                    self.transformer.check(image.shape, job.out.shape[1:])
-                except NetError as e:
-                    raise NetError(f"{self.describe(job.items[i])}: {e}") from e
+                self.check_image(job, i, image.shape)
                 checked = image.shape
             images[i], job.labels[i] = image, label
         self.transform(job, images)
+
+    def decoded(self, job: Job, place: int) -> tuple[Array, Any] | None:
+        """The image and label for a place; None if its record is bad, which is remembered."""
+        try:
+            return job.ready.get(place) or self.decode(job.items[place])
+        except BadRecord as e:
+            job.bad.append((place, e))
+            return None
+
+    def check_image(self, job: Job, place: int, shape: tuple[int, ...]) -> None:
+        """Raise a NetError unless an image of ``shape`` fits its place."""
+        try:
+            self.transformer.check(shape, job.out.shape[1:])
+        except NetError as e:
+            raise NetError(f"{self.describe(job.items[place])}: {e}") from e
 
     def transform(self, job: Job, images: dict[int, Array]) -> None:
         """Put some images, by their places in order, transformed into the batch."""

@@ -48,15 +48,52 @@ def between(xp: Any, at: Any, size: int, clamp: bool) -> Between:
     return Between(xp.stack(places), xp.stack(weights), xp.stack([-inside[0], inside[1]]))
 
 
-def corners(down: Any, across: Any) -> Any:
+@dataclass
+class Points:
+    """P points, each between the four pixels of its rows and columns in an image.
+
+    Attributes:
+        rows, columns: where they lie.
+        first: (P,), the first pixel of each one's image.
+        width: of the images.
+    """
+
+    rows: Between
+    columns: Between
+    first: Any
+    width: int
+
+    @property
+    def places(self) -> Any:
+        """(4, P): the four pixels of each, row by row."""
+        places = self.rows.places[:, None] * self.width + self.columns.places
+        return places.reshape(4, -1) + self.first
+
+    @property
+    def weights(self) -> Any:
+        """(4, P): what each pixel counts."""
+        return _products(self.rows.weights, self.columns.weights)
+
+    @property
+    def down(self) -> Any:
+        """(4, P): how the weights change with the row."""
+        return _products(self.rows.slopes, self.columns.weights)
+
+    @property
+    def across(self) -> Any:
+        """(4, P): how the weights change with the column."""
+        return _products(self.rows.weights, self.columns.slopes)
+
+
+def _products(down: Any, across: Any) -> Any:
     """All products of two pairs: (2, P) and (2, P) to (4, P), row by row."""
     return (down[:, None] * across).reshape(4, *down.shape[1:])
 
 
-def corner_places(rows: Between, columns: Between, width: int) -> Any:
-    """The four pixels around points, as places in an image of this width: (4, P)."""
-    places = rows.places[:, None] * width + columns.places
-    return places.reshape(4, *rows.places.shape[1:])
+def first_pixels(xp: Any, images: Any, pixels: int, points: int) -> Any:
+    """(images · points,): the first of an image's ``pixels``, for so many points of each."""
+    spread_out = images.reshape(-1, 1) * pixels + xp.zeros(points, np.int64)
+    return spread_out.reshape(-1)
 
 
 def pixel_rows(xp: Any, x: Any) -> Any:

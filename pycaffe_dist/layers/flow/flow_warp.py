@@ -9,10 +9,10 @@ import numpy as np
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.sampling import (
+    Points,
     between,
-    corner_places,
-    corners,
     fetch,
+    first_pixels,
     pixel_rows,
     spread,
     to_images,
@@ -43,32 +43,30 @@ class FlowWarp(Layer):
 
     def forward(self, bottom: Views, top: Views) -> None:
         xp, y = self.xp, top[0].data
-        rows, columns, places, inside = self._taps(bottom)
-        weights = corners(rows.weights, columns.weights)
-        found = fetch(pixel_rows(xp, bottom[0].data), places, weights)
+        points, inside = self._points(bottom)
+        found = fetch(pixel_rows(xp, bottom[0].data), points.places, points.weights)
         found = xp.where(inside[:, None], found, self.dtype.type(self.fill))
         y[...] = to_images(xp, found, y.shape)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         xp, shape = self.xp, bottom[0].shape
-        rows, columns, places, inside = self._taps(bottom)
+        points, inside = self._points(bottom)
         gy = xp.where(inside[:, None], pixel_rows(xp, top[0].diff), self.dtype.type(0))
         if propagate_down[0]:
-            weights = corners(rows.weights, columns.weights)
             count = shape[0] * shape[2] * shape[3]
-            bottom[0].diff[...] = to_images(xp, spread(xp, gy, places, weights, count), shape)
+            rows = spread(xp, gy, points.places, points.weights, count)
+            bottom[0].diff[...] = to_images(xp, rows, shape)
         if propagate_down[1]:
             x, gflow = pixel_rows(xp, bottom[0].data), bottom[1].diff
-            slopes = corners(rows.weights, columns.slopes), corners(rows.slopes, columns.weights)
-            for i, slope in enumerate(slopes):
-                along = xp.einsum("pc,pc->p", fetch(x, places, slope), gy)
+            for i, slope in enumerate((points.across, points.down)):
+                along = xp.einsum("pc,pc->p", fetch(x, points.places, slope), gy)
                 gflow[:, i] = along.reshape(gflow[:, i].shape)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count
 
-    def _taps(self, bottom: Views) -> tuple[Any, Any, Any, Any]:
-        """Rows, columns, places (4, N·H·W), and whether a point lies in the image."""
+    def _points(self, bottom: Views) -> tuple[Points, Any]:
+        """Where the flow points to, for N·H·W pixels, and whether that is in the image."""
         xp, flow = self.xp, bottom[1].data
         n, _, h, w = flow.shape
         across = flow[:, 0] + xp.arange(w).astype(self.dtype)
@@ -76,10 +74,5 @@ class FlowWarp(Layer):
         inside = (across >= 0) & (across < w) & (down >= 0) & (down < h)
         rows = between(xp, down.reshape(-1), h, clamp=True)
         columns = between(xp, across.reshape(-1), w, clamp=True)
-        first = xp.arange(n).reshape(n, 1) * (h * w) + xp.zeros(h * w, np.int64)
-        return (
-            rows,
-            columns,
-            corner_places(rows, columns, w) + first.reshape(-1),
-            inside.reshape(-1),
-        )
+        first = first_pixels(xp, xp.arange(n), h * w, h * w)
+        return Points(rows, columns, first, w), inside.reshape(-1)

@@ -9,10 +9,10 @@ import numpy as np
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.sampling import (
+    Points,
     between,
-    corner_places,
-    corners,
     fetch,
+    first_pixels,
     pixel_rows,
     spread,
     to_images,
@@ -55,26 +55,26 @@ class SpatialTransformer(Layer):
 
     def forward(self, bottom: Views, top: Views) -> None:
         xp, y = self.xp, top[0].data
-        rows, columns, places = self._taps(bottom, y.shape)
-        weights = corners(rows.weights, columns.weights)
-        y[...] = to_images(xp, fetch(pixel_rows(xp, bottom[0].data), places, weights), y.shape)
+        points = self._points(bottom, y.shape)
+        found = fetch(pixel_rows(xp, bottom[0].data), points.places, points.weights)
+        y[...] = to_images(xp, found, y.shape)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         xp, gy = self.xp, pixel_rows(self.xp, top[0].diff)
         n, _, h, w = shape = bottom[0].shape
-        rows, columns, places = self._taps(bottom, top[0].shape)
+        points = self._points(bottom, top[0].shape)
         if propagate_down[0]:
             gx = bottom[0].diff
             gx[...] = 0
             if self.layer_param.st_param.to_compute_dU:
-                weights = corners(rows.weights, columns.weights)
-                gx[...] = to_images(xp, spread(xp, gy, places, weights, n * h * w), shape)
+                rows = spread(xp, gy, points.places, points.weights, n * h * w)
+                gx[...] = to_images(xp, rows, shape)
         if propagate_down[1]:
             x, grid = pixel_rows(xp, bottom[0].data), self._grid(top[0].shape)
-            slopes = corners(rows.slopes, columns.weights), corners(rows.weights, columns.slopes)
+            slopes = points.down, points.across
             gtheta = xp.empty((n, 2, 3), self.dtype)
             for i, (slope, size) in enumerate(zip(slopes, (h, w), strict=True)):
-                along = xp.einsum("pc,pc->p", fetch(x, places, slope), gy).reshape(n, -1)
+                along = xp.einsum("pc,pc->p", fetch(x, points.places, slope), gy).reshape(n, -1)
                 gtheta[:, i] = xp.matmul(along, grid) * (size / 2)
             free = xp.asarray(np.array(self.free))
             bottom[1].diff[...] = gtheta.reshape(n, 6)[:, free].reshape(bottom[1].shape)
@@ -97,8 +97,8 @@ class SpatialTransformer(Layer):
             theta[:, i] = given[:, self.free.index(i)] if value is None else value
         return theta.reshape(-1, 2, 3)
 
-    def _taps(self, bottom: Views, shape: tuple[int, ...]) -> tuple[Any, Any, Any]:
-        """Rows, columns and places (4, N·H′·W′)."""
+    def _points(self, bottom: Views, shape: tuple[int, ...]) -> Points:
+        """Where the N·H′·W′ output pixels come from."""
         xp, (n, _, h, w) = self.xp, bottom[0].shape
         at = xp.matmul(self._grid(shape), self._theta(bottom).transpose(0, 2, 1))
         axes = []
@@ -108,6 +108,5 @@ class SpatialTransformer(Layer):
             # On a pixel the slope is taken as 0, as the layer has always done, and far outside.
             taps.slopes *= (position != xp.floor(position)) & (position > -1) & (position < size)
             axes.append(taps)
-        first = xp.arange(n).reshape(n, 1) * (h * w) + xp.zeros(at.shape[1], np.int64)
         rows, columns = axes
-        return rows, columns, corner_places(rows, columns, w) + first.reshape(-1)
+        return Points(rows, columns, first_pixels(xp, xp.arange(n), h * w, at.shape[1]), w)

@@ -25,7 +25,8 @@ class PSROIPooling(RegionLayer):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.psroi_pooling_param
-        self.scale, self.group, self.outputs = p.spatial_scale, p.group_size, p.output_dim
+        self.scale = self.dtype.type(p.spatial_scale)
+        self.group, self.outputs = p.group_size, p.output_dim
         self.check(self.scale > 0, f"spatial_scale must be above 0, found {self.scale:g}")
         self.check(
             self.group > 0 and self.outputs > 0,
@@ -88,8 +89,7 @@ class PSROIPooling(RegionLayer):
         return Bins(*self._along(y1, y2, size[0]), *across)
 
     def _along(self, first: Any, last: Any, limit: int) -> tuple[Any, Any]:
-        scale = self.dtype.type(self.scale)
-        start = first * scale
-        size = self.xp.maximum((last + 1) * scale - start, self.dtype.type(0.1))
+        start = first * self.scale
+        size = self.xp.maximum((last + 1) * self.scale - start, self.dtype.type(0.1))
         ends = bins(self.xp, start, size / self.dtype.type(self.group), self.group)
         return within(self.xp, ends, limit)

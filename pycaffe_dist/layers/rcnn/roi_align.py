@@ -10,10 +10,10 @@ from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.rois import RegionLayer
 from pycaffe_dist.layers.sampling import (
+    Points,
     between,
-    corner_places,
-    corners,
     fetch,
+    first_pixels,
     pixel_rows,
     spread,
     to_images,
@@ -31,10 +31,8 @@ class GridROIAlign(RegionLayer):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        p = self.layer_param.roi_pooling_param
-        self.size = p.pooled_h, p.pooled_w
-        self.scale, self.pad_ratio = self.dtype.type(p.spatial_scale), p.pad_ratio
-        self.check(min(self.size) > 0, f"pooled_h and pooled_w must be above 0, found {self.size}")
+        self.read_size(self.layer_param.roi_pooling_param)
+        self.pad_ratio = self.layer_param.roi_pooling_param.pad_ratio
 
     def reshape(self, bottom: Views, top: Views) -> None:
         rows, columns = self.size
@@ -61,7 +59,8 @@ class GridROIAlign(RegionLayer):
     def _taps(self, bottom: Views) -> tuple[Any, Any]:
         """Four pixels, places in (N·H·W,), and weights for every point: (4, R·rows·columns)."""
         xp, (_, _, h, w) = self.xp, bottom[0].shape
-        images, (x1, y1, x2, y2) = self._sides(bottom)
+        images, sides = self.regions(bottom)
+        x1, y1, x2, y2 = sides.T
         wide, high = (x2 - x1 + 1) * self.pad_ratio, (y2 - y1 + 1) * self.pad_ratio
         rows, row_counts = self._along(y1 - high, y2 + high, self.size[0], h)
         columns, column_counts = self._along(x1 - wide, x2 + wide, self.size[1], w)
@@ -73,15 +72,9 @@ class GridROIAlign(RegionLayer):
         down, across = (
             between(xp, at.reshape(-1), n, clamp=True) for at, n in zip(grid, (h, w), strict=True)
         )
-        first = (images.reshape(-1, 1) * (h * w) + xp.zeros(shape[1] * shape[2], np.int64)).reshape(
-            -1
-        )
-        weights = corners(down.weights, across.weights) * inside
-        return corner_places(down, across, w) + first, weights
-
-    def _sides(self, bottom: Views) -> tuple[Any, Any]:
-        images, rows = self.regions(bottom)
-        return images, rows.T
+        first = first_pixels(xp, images, h * w, shape[1] * shape[2])
+        points = Points(down, across, first, w)
+        return points.places, points.weights * inside
 
     def _along(self, first: Any, last: Any, count: int, limit: int) -> tuple[Any, Any]:
         """Positions of the grid along an axis, (R, count + 1), and whether they count."""
@@ -110,9 +103,7 @@ class MaskROIAlign(RegionLayer, Working):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        p = self.layer_param.roi_align_param
-        self.size, self.scale = (p.pooled_h, p.pooled_w), self.dtype.type(p.spatial_scale)
-        self.check(min(self.size) > 0, f"pooled_h and pooled_w must be above 0, found {self.size}")
+        self.read_size(self.layer_param.roi_align_param)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         top[0].reshape(self.check_regions(bottom), bottom[0].shape[1], *self.size)

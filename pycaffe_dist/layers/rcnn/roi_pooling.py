@@ -22,10 +22,8 @@ class ROIPooling(RegionLayer):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        p = self.layer_param.roi_pooling_param
-        self.size = p.pooled_h, p.pooled_w
-        self.scale, self.pad_ratio = self.dtype.type(p.spatial_scale), p.pad_ratio
-        self.check(min(self.size) > 0, f"pooled_h and pooled_w must be above 0, found {self.size}")
+        self.read_size(self.layer_param.roi_pooling_param)
+        self.pad_ratio = self.layer_param.roi_pooling_param.pad_ratio
 
     def reshape(self, bottom: Views, top: Views) -> None:
         top[0].reshape(self.check_regions(bottom), bottom[0].shape[1], *self.size)

@@ -40,6 +40,14 @@ class RegionLayer(Layer):
     bottoms = 2
     label_bottoms = (1,)
 
+    size: tuple[int, int]
+    scale: Any
+
+    def read_size(self, p: Any) -> None:
+        """pooled_h, pooled_w and spatial_scale."""
+        self.size, self.scale = (p.pooled_h, p.pooled_w), self.dtype.type(p.spatial_scale)
+        self.check(min(self.size) > 0, f"pooled_h and pooled_w must be above 0, found {self.size}")
+
     def check_regions(self, bottom: Views) -> int:
         """How many regions there are; what each has is looked at later, as scripts reshape them."""
         x, rois = bottom

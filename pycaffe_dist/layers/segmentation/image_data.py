@@ -12,7 +12,7 @@ from pycaffe_dist.data.image import Color, Pixels, read_image
 from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.data.scaling import resize_by, rounded
 from pycaffe_dist.data.transformer import Draws, SeededTransformer, Shape, Transformer, crop_of
-from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.base_data import BadRecord, Job
@@ -73,23 +73,18 @@ class LabelledPixels(ImageData):
 
     def fill(self, job: Job, places: range) -> None:
         for i in places:
-            try:
-                stored, labels = job.ready.get(i) or self.decode(job.items[i])
-            except BadRecord as e:
-                job.bad.append((i, e))
+            decoded = self.decoded(job, i)
+            if decoded is None:
                 continue
             draws = job.draws[i : i + 1, 1:]
-            image, labels = self.prepare(stored, labels, int(job.draws[i, 0]))
-            try:
-                self.transformer.check(image.shape, job.out.shape[1:])
-            except NetError as e:
-                raise NetError(f"{self.describe(job.items[i])}: {e}") from e
+            image, labels = self.prepare(*decoded, int(job.draws[i, 0]))
+            self.check_image(job, i, image.shape)
             self.transformer.apply([image], draws, job.out[i : i + 1])
             mirrored, top, left = self.transformer.place(image.shape, draws[0].tolist())
             seen = labels[:, ::-1] if mirrored else labels
             height, width = job.out.shape[2:]
             job.labels[i, 0] = seen[top : top + height, left : left + width]
-            job.ready[i] = stored, None
+            job.ready[i] = decoded[0], None
 
 
 @register("ImageSegData")

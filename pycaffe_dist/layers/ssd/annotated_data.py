@@ -81,12 +81,10 @@ class AnnotatedData(Data):
     def fill(self, job: Job, places: range) -> None:
         policy = self.pipeline.policy(int(job.draws[0, 0]))
         for i in places:
-            try:
-                image, stored = job.ready.get(i) or self.decode(job.items[i])
-            except BadRecord as e:
-                job.bad.append((i, e))
+            decoded = self.decoded(job, i)
+            if decoded is None:
                 continue
-            draws = job.draws[i : i + 1, 1:]
+            (image, stored), draws = decoded, job.draws[i : i + 1, 1:]
             try:
                 example = self.pipeline.augment(image, stored, int(job.draws[i, 0]), policy)
                 self.transformer.check(example.image.shape, job.out.shape[1:])
