@@ -203,3 +203,31 @@ def test_neg_relu(slope):
             in_place=not slope,
         )
     )
+
+
+class TestAccum:
+    LAYER = 'type: "Accum" accum_param { %s }'
+    SHAPES = ((2, 1, 2, 3), (2, 2, 4, 5))
+
+    @pytest.mark.parametrize(
+        ("setting", "size"),
+        [
+            ("", (4, 5)),
+            ("size_divisible_by: 3", (6, 6)),
+            ("top_height: 3 top_width: 7", (3, 7)),
+            ("have_reference: true", (4, 5)),
+        ],
+    )
+    def test_every_bottom_at_one_size(self, setting, size):
+        """As Interp would, each on its own; gradients too."""
+        run = LayerRun(LayerCase(self.LAYER % setting, self.SHAPES))
+        found = run.forward()[0]
+        taken = run.inputs[:1] if "reference" in setting else run.inputs
+        interp = f'type: "Interp" interp_param {{ height: {size[0]} width: {size[1]} }}'
+        parts = [LayerRun(LayerCase(interp, [x])).forward()[0] for x in taken]
+        np.testing.assert_allclose(found, np.concatenate(parts, axis=1))
+        check_layer(LayerCase(self.LAYER % setting, self.SHAPES))
+
+    def test_half_a_size_is_refused(self):
+        with pytest.raises(NetError, match="give both of top_height and top_width"):
+            LayerRun(LayerCase(self.LAYER % "top_height: 3", self.SHAPES))
