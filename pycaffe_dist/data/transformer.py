@@ -198,8 +198,9 @@ def output_shape(param: TransformationParameter, shape: tuple[int, ...]) -> Shap
     if channels < 1:
         raise NetError(f"an image has {channels} channels")
     if crop and (height < crop[0] or width < crop[1]):
-        name = f"crop_size {crop[0]}" if param.crop_size else f"the crop of {crop[0]} × {crop[1]}"
-        raise NetError(f"an image of {height} × {width} is smaller than {name}")
+        if param.crop_size:
+            raise NetError(f"an image of {height} × {width} is smaller than crop_size {crop[0]}")
+        raise NetError(f"an image of {height} × {width} is smaller than its crop, {crop}")
     return (channels, *crop) if crop else (channels, height, width)
 
 
