@@ -148,13 +148,51 @@ def test_roi_align_of_mask_rcnn():
     run = LayerRun(LayerCase(layer, [(2, 3, 10, 9), inside]))
     assert run.forward()[0].shape == (2, 3, 2, 2)
     assert run.layer.__class__.__name__ == "MaskROIAlign"
-
-
-WEIGHTED = 'type: "SmoothL1Loss" smooth_l1_loss_param { sigma: 2 } loss_weight: 1.5'
+    # Of bins four pixels wide and more, all that count lie in the region.
+    large = np.array([[0, 1, 2, 60, 70], [1, 5, 3, 77, 66.0]])
+    check_layer(LayerCase(layer, [(2, 1, 20, 21), large]))
 
 
 def smooth(d, sharpness):
     return np.where(abs(d) < 1 / sharpness, d * d * sharpness / 2, abs(d) - 0.5 / sharpness)
+
+
+BOTTOMS = " ".join(f'bottom: "{name}"' for name in "abcd")
+WEIGHTED = f'type: "SmoothL1Loss" {BOTTOMS} smooth_l1_loss_param {{ sigma: 2 }}'
+
+
+def test_smooth_l1_loss_with_weights():
+    """Inner weights in the difference, outer ones in the sum; both in the gradient."""
+    rng = np.random.default_rng(4)
+    weights = [rng.uniform(0.2, 2, (3, 4)) for _ in range(2)]
+    check_layer(
+        LayerCase(
+            f"{WEIGHTED} loss_weight: 1.5",
+            [(3, 4), (3, 4), *weights],
+            reference=lambda a, b, inner, outer: (outer * smooth(inner * (a - b), 4)).sum() / 3,
+            bottoms=[0, 1],
+        )
+    )
+    two = 'type: "SmoothL1Loss" bottom: "a" bottom: "b" smooth_l1_loss_param { sigma: 3 }'
+    check_layer(
+        LayerCase(
+            f"{two} loss_weight: 1",
+            [(3, 4), (3, 4)],
+            reference=lambda a, b: smooth(a - b, 9).sum() / 3,
+        )
+    )
+
+
+def test_without_a_loss_weight_it_trains_nothing():
+    """As in Fast R-CNN's Caffe, whose nets all give one."""
+    run = LayerRun(LayerCase(WEIGHTED, [(3, 4)] * 4))
+    assert run.layer.run_forward(run.bottom, run.top) == 0
+
+
+def test_three_bottoms_are_neither_forks():
+    layer = WEIGHTED.replace(' bottom: "d"', "")
+    with pytest.raises(NetError, match="two bottoms, or four"):
+        LayerRun(LayerCase(layer, [(3, 4)] * 3))
 
 
 def test_smooth_l1_loss_ohem():
