@@ -202,13 +202,14 @@ class Layer:
     bottoms: Arity = 1  # a number, or (least, most) with None for no limit
     tops: Arity = 1
     equal_counts = False  # as many tops as bottoms
+    ones_count = True  # of stored parameters' shapes; False where forks disagree on axes of 1
     auto_tops = False  # unnamed tops are made for what is missing
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
     remembers = False  # a forward depends on those before it, by more than what `update` changes
     changes_batch = False  # how many items its tops have is another number in every pass
     fork_fields: tuple[str, ...] = ()  # what it reads of forks' additions to BVLC's messages
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
-    ones_count = True  # of stored parameters' shapes; False where forks disagree on axes of 1
+    follows_batches = False  # a pass changes its parameters: on several ranks they drift apart
     outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
@@ -255,6 +256,10 @@ class Layer:
     def gives_gradient(self, index: int) -> bool:
         """Whether backward adds to the gradient of parameter ``index``."""
         return self.param_propagate_down[index]
+
+    def statistics(self) -> list[Blob]:
+        """The parameters that passes change, of a layer that has such: all, unless it says."""
+        return list(self.blobs)
 
     def get_state(self) -> dict[str, Any]:
         """What, besides blobs, the next forward depends on: numbers, strings, lists, arrays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.work import Working, planes
 from pycaffe_dist.proto.caffe_pb2 import TEST
@@ -98,10 +98,6 @@ class BatchNorm(Working):
         part += mean[:, None]
         self.xp.subtract(gy, part, out=gx)
         gx *= inverse[:, None]
-
-    def statistics(self) -> list[Blob]:
-        """The parameters that are running statistics."""
-        return list(self.blobs)
 
     def gives_gradient(self, index: int) -> bool:
         return False  # statistics, not even by force_backward

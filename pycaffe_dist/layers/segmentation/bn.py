@@ -86,6 +86,7 @@ class RunningBN(ScaledBatchNorm):
         p = self.layer_param.bn_param
         self.momentum, self.eps, self.learns = p.momentum, p.eps, not p.frozen
         self.use_global_stats = p.frozen or self.phase == TEST
+        self.follows_batches = not self.use_global_stats
         self.add_blobs(bottom, p.slope_filler, p.bias_filler, None, None)
         if p.frozen and not self.context.dry and not self.layer_param.blobs:
             self.blobs[3].data[...] = 1
