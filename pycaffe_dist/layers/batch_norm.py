@@ -40,7 +40,7 @@ class BatchNorm(Working):
         p = self.layer_param.batch_norm_param
         given = p.HasField("use_global_stats")
         self.use_global_stats = p.use_global_stats if given else self.phase == TEST
-        self.remembers = not self.use_global_stats
+        self.remembers = self.follows_batches = not self.use_global_stats
         self.moving_average_fraction = p.moving_average_fraction
         self.eps = p.eps
         self._check_axes(bottom[0])

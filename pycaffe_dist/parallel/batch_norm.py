@@ -1,17 +1,19 @@
-"""BatchNorm on several ranks: running statistics merged when somebody looks, or exact all along.
+"""Running statistics on several ranks: merged when somebody looks, or exact all along.
 
 By default every rank normalises by its own batch, as Caffe's GPUs do, and running statistics drift
-apart by chance.  They become their mean before tests and snapshots.  ``synchronise`` makes every
-pass use the statistics of all ranks' batches together.
+apart by chance; so do other parameters that layers change by what is in a batch.  They become their
+mean before tests and snapshots.  ``synchronise`` makes every pass of BatchNorm layers use the
+statistics of all ranks' batches together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.collectives import mean
@@ -21,8 +23,13 @@ from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import STATISTICS
 
 
+def drifting(net: Net, but: Sequence[Layer] = ()) -> list[Layer]:
+    """The layers of a net whose parameters follow its batches, without some of them."""
+    return [layer for layer in net.layers if layer.follows_batches and layer not in but]
+
+
 def batch_norms(net: Net) -> list[BatchNorm]:
-    """The layers of a net that keep running statistics."""
+    """The BatchNorm layers of a net that use the statistics of batches."""
     found = [layer for layer in net.layers if isinstance(layer, BatchNorm)]
     return [layer for layer in found if not layer.use_global_stats]
 
@@ -32,13 +39,22 @@ class Merging:
 
     That is once after forward passes, whoever ran them: the mean of equal numbers may be rounded to
     another one.
+
+    Args:
+        net: whose.
+        but: layers of it whose statistics are the same on all ranks.
     """
 
-    def __init__(self, net: Net) -> None:
-        self._net, self._layers = net, batch_norms(net)
+    def __init__(self, net: Net, but: Sequence[Layer] = ()) -> None:
+        self._net, self._layers = net, drifting(net, but)
         self._moved = 0.0  # 1 after a forward pass of this rank
         if self._layers:
             net.before_forward.append(self._note)
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything to merge, ever: the same on all ranks."""
+        return bool(self._layers)
 
     def _note(self, layer: int) -> None:
         self._moved = 1.0

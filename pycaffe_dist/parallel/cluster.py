@@ -208,7 +208,8 @@ class Cluster(OneRank):
             self.stepper = Dwbp(solver, self.parcels, self.thread, self.verdict, settings.overlap)
             self.notes = Board(self.thread)
         self._norms = batch_norms(solver.net) if self.size > 1 else []
-        self._merging = Merging(solver.net) if self._norms and not settings.sync_bn else None
+        exact = self._norms if settings.sync_bn else ()
+        self._merging = Merging(solver.net, exact) if self.size > 1 else None
         self._joint_losses = JointLosses(solver.net, self.thread, not settings.staleness)
         if settings.sync_bn:
             synchronise(self._norms, self.thread, self.way.mean_over_ranks)
@@ -291,8 +292,8 @@ class Cluster(OneRank):
     def settle(self) -> None:
         self.stepper.settle()
         self._read(settling=True)
-        if self._merging:
-            self.thread.do(self._merging.steps(self._exact), "BatchNorm")
+        if self._merging and self._merging.needed:
+            self.thread.do(self._merging.steps(self._exact), "running statistics")
 
     def offer(self, loss: Loss) -> None:
         """Losses, and what ranks are asked to do, travel while backward computes."""

@@ -74,6 +74,13 @@ layer {{ name: "scale" type: "Scale" bottom: "n" top: "n" scale_param {{ bias_te
 layer {{ name: "ip" type: "InnerProduct" bottom: "n" top: "out"
   inner_product_param {{ num_output: 7 {FILLERS} }} }}
 """,
+    "dense": f"""
+layer {{ name: "dense" type: "DenseBlock" bottom: "data" top: "d"
+  denseblock_param {{ numTransition: 2 growthRate: 3 Filter_Filler {{ type: "msra" }}
+    BN_Scaler_Filler {{ value: 1 }} }} }}
+layer {{ name: "ip" type: "InnerProduct" bottom: "d" top: "out"
+  inner_product_param {{ num_output: 7 {FILLERS} }} }}
+""",
 }
 NETS["lenet"] = f"""
 layer {{ name: "conv1" type: "Convolution" bottom: "data" top: "conv1" param {{ lr_mult: 1 }}

@@ -114,8 +114,9 @@ def test_batch_norm_over_all_ranks_after_a_forward_pass_alone(engine: str) -> No
     assert distance(everybody[0], weights(alone)) < CLOSE
 
 
-def test_batch_norm_of_each_rank_is_merged_in_the_end() -> None:
-    case = Case("norm", "SGD", "", ClusterSettings())
+@pytest.mark.parametrize("net", ["norm", "dense"])
+def test_running_statistics_of_each_rank_are_merged_in_the_end(net: str) -> None:
+    case = Case(net, "SGD", "", ClusterSettings())
     everybody = run_ranks(2, lambda communicator: trained(case, communicator))
     assert identical(everybody)
     assert distance(everybody[0], reference(case, 2)) > CLOSE

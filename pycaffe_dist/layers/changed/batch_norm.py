@@ -22,6 +22,10 @@ LEAST_EPS = 1e-5
 class UpdatingBatchNorm(BatchNorm):
     """BatchNorm that normalises with the stored statistics in TRAIN too, and still updates them."""
 
+    def setup(self, bottom: Views, top: Views) -> None:
+        super().setup(bottom, top)
+        self.follows_batches = True
+
     def forward(self, bottom: Views, top: Views) -> None:
         if self.use_global_stats and self.phase == TRAIN:
             x = planes(bottom[0].data)

@@ -16,6 +16,7 @@ class Matching(Layer):
 
     bottoms = 2
     label_bottoms = (1,)
+    follows_batches = True
 
     def remember(self, x: Any, labels: Any) -> None:
         """Change W by features (M, K) with their labels (M,), in their order."""
@@ -100,6 +101,10 @@ class UnlabeledMatching(Matching):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
+        self.check(
+            self.context.ranks == 1,
+            "cannot be on several ranks: each would have a queue of its own",
+        )
         self.make(self.layer_param.unlabeled_matching_param.queue_size, bottom)
         self.next = 0
 

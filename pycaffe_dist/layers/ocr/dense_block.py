@@ -98,6 +98,8 @@ class DenseBlock(Layer):
     in TRAIN.
     """
 
+    follows_batches = True
+
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.denseblock_param
         shape = bottom[0].shape
@@ -134,6 +136,10 @@ class DenseBlock(Layer):
         narrow.weight_filler.CopyFrom(p.Filter_Filler)
         bottleneck = Stage(self, f"{t}_bc", channels, narrow)
         return [bottleneck, Stage(self, f"{t}", 4 * self.growth, wide)]
+
+    def statistics(self) -> list[Blob]:
+        specs = self.layer_param.param
+        return [blob for blob, spec in zip(self.blobs, specs, strict=True) if not spec.lr_mult]
 
     def _fix_rates(self) -> None:
         """Statistics are not learned, whatever the file says; all else is."""
