@@ -77,9 +77,9 @@ def reading(param: LayerParameter) -> Reading:
     """Which layer ``param`` means: the chosen dialect's, or the one that the file tells."""
     known = READINGS.get(param.type, [])
     chosen = os.environ.get(DIALECT, "")
-    for one in known:
-        if one.dialect == chosen:
-            return replace(one, why=f"the dialect is {chosen}")
+    of_chosen = [one for one in known if one.dialect == chosen]
+    for one in sorted(of_chosen, key=lambda one: not (one.when and one.when(param))):
+        return replace(one, why=f"the dialect is {chosen}")
     for one in known:
         if one.when is not None and one.when(param):
             return one

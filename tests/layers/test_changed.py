@@ -129,3 +129,37 @@ def test_inner_product_with_weights_from_a_bottom():
     layer = """type: "InnerProduct" bottom: "x" bottom: "w"
         inner_product_param { bias_term: false }"""
     check_layer(LayerCase(layer, [(4, 3, 2), (5, 6)], reference=lambda x, w: x.reshape(4, 6) @ w.T))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "layer"),
+    [
+        ("intel", 'type: "Pooling" pooling_param { pool: AVE kernel_size: 2 pad: 1 }'),
+        ("happynear", 'type: "InnerProduct" inner_product_param { num_output: 2 }'),
+        ("happynear", 'type: "Scale" scale_param { bias_term: true }'),
+        ("psp", 'type: "BatchNorm" batch_norm_param { use_global_stats: true }'),
+    ],
+)
+def test_a_dialect_changes_nothing_without_its_words(monkeypatch, dialect, layer):
+    case = LayerCase(layer, [(2, 3, 4, 4)])
+    bvlc = LayerRun(case)
+    expected = bvlc.forward()[0]
+    monkeypatch.setenv("PCD_DIALECT", dialect)
+    ours = LayerRun(case)
+    assert type(ours.layer) is not type(bvlc.layer)
+    np.testing.assert_array_equal(ours.forward()[0], expected)
+    for one, other in zip(ours.layer.blobs, bvlc.layer.blobs, strict=True):
+        np.testing.assert_array_equal(one.data, other.data)
+
+
+def test_of_a_dialects_readings_the_one_that_applies_is_taken(monkeypatch):
+    monkeypatch.setenv("PCD_DIALECT", "happynear")
+    layer = 'type: "InnerProduct" bottom: "x" bottom: "w" inner_product_param { bias_term: false }'
+    check_layer(LayerCase(layer, [(4, 3), (5, 3)], reference=lambda x, w: x @ w.T))
+
+
+def test_nvidias_batch_norm_without_a_scale_has_three_parameters(monkeypatch):
+    monkeypatch.setenv("PCD_DIALECT", "nvcaffe")
+    case = LayerCase('type: "BatchNorm"', [(4, 3, 5)], params=False, ignores_propagate_down=True)
+    assert len(LayerRun(case).layer.blobs) == 3
+    check_layer(case)

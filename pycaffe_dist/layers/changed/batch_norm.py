@@ -24,10 +24,11 @@ class UpdatingBatchNorm(BatchNorm):
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
-        self.follows_batches = True
+        self.updates = self.layer_param.batch_norm_param.update_global_stats
+        self.follows_batches |= self.updates
 
     def forward(self, bottom: Views, top: Views) -> None:
-        if self.use_global_stats and self.phase == TRAIN:
+        if self.updates and self.use_global_stats and self.phase == TRAIN:
             x = planes(bottom[0].data)
             values = x.shape[0] * x.shape[2]
             mean = self.mean_over_ranks(self.xp.einsum("nci->c", x) / values)
@@ -51,7 +52,8 @@ def _has_scale(param: LayerParameter) -> bool:
 class NvBatchNorm(BatchNorm):
     """y = γ·x̂ + β, x̂ as that of BatchNorm;  ∂γ = Σ x̂·∂y   ∂β = Σ ∂y, ∂x with γ·∂y for ∂y.
 
-    Parameters: μ, σ², a 1 that means nothing, γ and β (C,).  A batch's μ and σ² enter the stored
+    Parameters: μ, σ², a 1 that means nothing and, if ``scale_bias`` or a filler is given, γ and
+    β (C,).  A batch's μ and σ² enter the stored
     with the share 1 − ``moving_average_fraction``, those of the first two batches whole.  TEST
     takes the stored as they are.  eps is at least 10⁻⁵.
     """
@@ -63,22 +65,28 @@ class NvBatchNorm(BatchNorm):
             spec.lr_mult = 0
         super().setup(bottom, top)
         self.eps = max(self.eps, LEAST_EPS)
-        one = FillerParameter(value=1)
-        self.add_blob((self.channels,), p.scale_filler if p.HasField("scale_filler") else one)
-        self.add_blob((self.channels,), p.bias_filler)
+        self.affine = _has_scale(self.layer_param)
+        if self.affine:
+            one = FillerParameter(value=1)
+            self.add_blob((self.channels,), p.scale_filler if p.HasField("scale_filler") else one)
+            self.add_blob((self.channels,), p.bias_filler)
         if not self.context.dry:
             self.blobs[2].data[...] = 1
         self.batches = 0
 
     def forward(self, bottom: Views, top: Views) -> None:
         super().forward(bottom, top)
-        y = planes(top[0].data)
-        gamma, beta = (param.data[:, None] for param in self.params[3:])
-        self.work("normal", y.shape)[...] = y
-        y *= gamma
-        y += beta
+        if self.affine:
+            y = planes(top[0].data)
+            gamma, beta = (param.data[:, None] for param in self.params[3:])
+            self.work("normal", y.shape)[...] = y
+            y *= gamma
+            y += beta
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if not self.affine:
+            super().backward(top, propagate_down, bottom)
+            return
         gy = planes(top[0].diff)
         normal = self.work("normal", gy.shape)
         for param, flag, total in zip(

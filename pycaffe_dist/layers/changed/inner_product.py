@@ -16,17 +16,22 @@ EPS = 1e-6
     why="inner_product_param has normalize",
 )
 class NormalizedInnerProduct(InnerProduct):
-    """y = x Wᵀ + b.  Every forward pass **scales the rows of W to length 1** first; the gradients
-    are those of the plain product.
+    """y = x Wᵀ + b.  With ``normalize`` every forward pass **scales the rows of W to length 1**
+    first; the gradients are those of the plain product.
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
-        self.check(not self.transpose, "takes either normalize or transpose, and both are given")
+        self.normalize = self.layer_param.inner_product_param.normalize
+        self.check(
+            not (self.normalize and self.transpose),
+            "takes either normalize or transpose, and both are given",
+        )
 
     def forward(self, bottom: Views, top: Views) -> None:
-        w = self.params[0].change_data()
-        w /= self.xp.sqrt(self.xp.einsum("nk,nk->n", w, w) + self.dtype.type(EPS))[:, None]
+        if self.normalize:
+            w = self.params[0].change_data()
+            w /= self.xp.sqrt(self.xp.einsum("nk,nk->n", w, w) + self.dtype.type(EPS))[:, None]
         super().forward(bottom, top)
 
 

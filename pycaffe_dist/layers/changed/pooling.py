@@ -37,7 +37,7 @@ def _leaves_padding_out(param: LayerParameter) -> bool:
     why="pooling_param has avg_include_pad: false",
 )
 class IntelPooling(Pooling):
-    """Pooling whose AVE divides by the pixels of the image in a window, without the padding."""
+    """Pooling whose AVE, unless ``avg_include_pad``, divides by the image's pixels in a window."""
 
     def _method(self, pool: int) -> Method:
-        return MeanInside(self) if pool == PoolingParameter.AVE else super()._method(pool)
+        return MeanInside(self) if _leaves_padding_out(self.layer_param) else super()._method(pool)

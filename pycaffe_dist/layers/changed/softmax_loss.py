@@ -25,11 +25,13 @@ class NormalizedWithLoss(SoftmaxWithLoss):
 
     def probabilities(self, x: Any, out: Any) -> None:
         xp, eps = self.xp, self.dtype.type(EPS)
-        if self.layer_param.softmax_param.normalize_type == "L1":
-            norm = abs(x).sum(axis=1, keepdims=True) + eps
+        kind = self.layer_param.softmax_param.normalize_type
+        if kind == "L1":
+            xp.divide(x, abs(x).sum(axis=1, keepdims=True) + eps, out=out)
+        elif kind == "L2":
+            xp.divide(x, xp.sqrt(xp.square(x).sum(axis=1, keepdims=True) + eps), out=out)
         else:
-            norm = xp.sqrt(xp.square(x).sum(axis=1, keepdims=True) + eps)
-        xp.divide(x, norm, out=out)
+            super().probabilities(x, out)
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)

@@ -12,7 +12,8 @@ from pycaffe_dist.layers.sigmoid_cross_entropy_loss import SigmoidCrossEntropyLo
 @register(
     "SigmoidCrossEntropyLoss",
     dialect="hed",
-    when=lambda p: False,  # nothing in a layer tells: it must be asked for
+    when=lambda p: False,
+    why="only if asked for, since nothing in a layer tells",
 )
 class BalancedSigmoidCrossEntropyLoss(SigmoidCrossEntropyLoss):
     """1/N Σ w·(cross entropy of σ(x) and t);  ∂x = w·(σ(x) − t)/N.
