@@ -77,6 +77,8 @@ IMAGES = (
     (3, 12, 12),
     (3, 24, 24),
     (3, 48, 48),
+    (3, 32, 280),
+    (1, 32, 280),
 )
 SEQUENCES = ((4, 16), (8, 4, 16), (16,))  # with the batch in front as steps, or as whole batches
 WORDS = ((4,), ())

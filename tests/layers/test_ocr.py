@@ -414,3 +414,17 @@ def test_dense_block_refuses_other_sizes():
     run.bottom[0].blob.reshape(2, 3, 5, 5)
     with pytest.raises(NetError, match="its filters are for 4 channels"):
         run.layer.reshape(run.bottom, run.top)
+
+
+@pytest.mark.parametrize(
+    ("layer", "inputs"),
+    [
+        ('type: "WarpCTCLoss"', [(5, 4, 3), (3, 2)]),
+        ('type: "CTCLoss"', [(5, 4, 3), (5, 4), (5, 3)]),
+        ('type: "CTCGreedyDecoder"', [(5, 4, 3), (3, 2)]),
+        ('type: "LabelsequenceAccuracy"', [(4, 5, 3), (3, 2)]),
+    ],
+)
+def test_labels_of_other_sequences_are_refused_at_once(layer, inputs):
+    with pytest.raises(NetError, match=r"labels must be .* for 4 sequences"):
+        LayerRun(LayerCase(layer, inputs))

@@ -70,12 +70,14 @@ class Reader(Layer):
         )
         return x.shape[0], x.shape[1], x.shape[2]
 
-    def labels_of(self, labels: View, num: int, blank: int) -> Labels:
-        """Labels (N, L) without blanks and negative numbers."""
+    def check_labels(self, labels: View, num: int) -> None:
         self.check(
             labels.shape[:1] == (num,),
             f"labels must be (sequences, …) for {num} sequences, found {labels.shape}",
         )
+
+    def labels_of(self, labels: View, num: int, blank: int) -> Labels:
+        """Labels (N, L) without blanks and negative numbers."""
         rows = np.floor(labels.blob.data.reshape(num, -1) + 0.5).astype(np.int64)
         return packed(np, rows, (rows != blank) & (rows >= 0))
 
@@ -111,6 +113,8 @@ class CTCGreedyDecoder(Reader):
         blank = p.blank_index if p.HasField("blank_index") else default
         self.blank = self.classes - 1 if blank < 0 else blank
         self.compares = len(bottom) == 2 and not self.indicated
+        if self.compares:
+            self.check_labels(bottom[1], self.num)
         top[0].reshape(*((1, 2, 1, 1) if self.compares else (self.num, self.steps, 1, 1)))
         for i, view in enumerate(top[1:], 1):
             view.reshape(1 if self._is_accuracy(i, bottom, top) else self.num, 1, 1, 1)
@@ -163,6 +167,7 @@ class LabelsequenceAccuracy(Reader):
 
     def reshape(self, bottom: Views, top: Views) -> None:
         self.num, self.steps, self.classes = self.read_shape(bottom[0])
+        self.check_labels(bottom[1], self.num)
         top[0].reshape()
 
     def forward(self, bottom: Views, top: Views) -> None:

@@ -29,6 +29,7 @@ class CtcBase(Loss):
             f"bottom 0 must be (steps, sequences, classes), found {x}",
         )
         self.steps, self.num, self.classes = x[:3]
+        self.check_labels(bottom[-1], transposed=len(bottom) > 2)
         self.gradient.reshape(*x[:3])
         top[0].reshape()
 
@@ -69,8 +70,7 @@ class CtcBase(Loss):
         self.check(blank < self.classes, f"blank {blank} is none of the {self.classes} classes")
         return blank
 
-    def rows(self, labels: View, transposed: bool) -> Any:
-        """Labels (N, L) or, ``transposed``, (L, N), as whole numbers (N, L)."""
+    def check_labels(self, labels: View, transposed: bool) -> None:
         shape = labels.shape
         streams = shape[1] if transposed and len(shape) > 1 else shape[0] if shape else 0
         expected = "(…, sequences)" if transposed else "(sequences, …)"
@@ -78,6 +78,9 @@ class CtcBase(Loss):
             streams == self.num,
             f"labels must be {expected} for {self.num} sequences, found {shape}",
         )
+
+    def rows(self, labels: View, transposed: bool) -> Any:
+        """Labels (N, L) or, ``transposed``, (L, N), as whole numbers (N, L)."""
         flat = labels.data.reshape((-1, self.num) if transposed else (self.num, -1))
         rounded = self.xp.floor(flat + self.dtype.type(0.5)).astype("int64")
         return rounded.T if transposed else rounded
