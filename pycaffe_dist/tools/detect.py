@@ -40,15 +40,15 @@ def read_windows(path: str) -> Windows:
             f"missing: {', '.join(sorted(missing))}"
         )
     with reading(path, "is not a table of comma-separated values"):
-        rows = list(reader)
+        rows = [(reader.line_num, row) for row in reader]
     windows: Windows = {}
-    for row in rows:
+    for line, row in rows:
         try:
             corners = tuple(float(row[name]) for name in COORD_COLS)
             if not all(abs(corner) < MOST_PIXELS for corner in corners):  # nor are NaNs below
                 raise ValueError("a corner beyond every image")
         except (TypeError, ValueError) as e:
-            raise FileError(f"{path}:{reader.line_num}: a window needs four numbers: {row}") from e
+            raise FileError(f"{path}:{line}: a window needs four numbers: {row}") from e
         windows.setdefault(row["filename"], []).append(corners)
     if not windows:
         raise FileError(f"{path}: has no windows")

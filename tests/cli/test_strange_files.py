@@ -52,7 +52,7 @@ def deployed(path):
 @pytest.mark.parametrize("value", ["inf", "nan", "-1e30", "9" * 400])
 def test_corners_that_no_image_has(pcd, tmp_path, value):
     flags = deployed(tmp_path)
-    table = f"filename,ymin,xmin,ymax,xmax\ni.png,0,0,{value},7\n"
+    table = f"filename,ymin,xmin,ymax,xmax\ni.png,0,0,{value},7\ni.png,0,0,7,7\n"
     (tmp_path / "windows.csv").write_text(table)
     code, said = pcd("detect", "windows.csv", "out.csv", *flags)
     assert code == 1

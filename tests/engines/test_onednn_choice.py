@@ -132,6 +132,22 @@ def test_who_refuses_in_its_trial_is_left_out():
     assert Choices(None).pick("a case", [refusing, *candidates(WAYS)]).product.name == "fast"
 
 
+@pytest.mark.parametrize("measuring", [True, False])
+def test_without_memory_for_any_that_is_what_is_said(measuring):
+    def build():
+        raise MemoryError("oneDNN, for a primitive_create")
+
+    def refuse():
+        raise OneDnnError("no")
+
+    choices = Choices(None)
+    choices.measuring = measuring
+    short, no = (Candidate(f.__name__, f, lambda _: lambda: None) for f in (build, refuse))
+    with pytest.raises(MemoryError, match="for a primitive_create"):
+        choices.pick("a case", [short, no])
+    assert choices.pick("another", [short, *candidates({"slow": 0})]).product.name == "slow"
+
+
 def test_force_goes_before_all_else():
     choices = Choices(None)
     with choices.forced("slow"):
