@@ -47,6 +47,8 @@ def test_both_forms(hostfile, text, hosts):
         (f"node1 slots={'9' * 5000}", 1, "from 1 on"),
         (f"node1:{'9' * 5000}", 1, "from 1 on"),
         ("no;de", 1, '"no;de" is not a host'),
+        ("-oProxyCommand=touch", 1, "is not a host"),
+        ("$(touch) slots=2", 1, "is not a host"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(hostfile, text, line, words):
