@@ -58,6 +58,8 @@ class NetFile:
 
 
 def _key(layer: LayerParameter) -> Any:
+    if not layer.include and not layer.exclude:
+        return layer.name, layer.type, b""
     rules = LayerParameter(include=layer.include, exclude=layer.exclude)
     return layer.name, layer.type, rules.SerializeToString()
 
