@@ -21,6 +21,7 @@ from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.aliases import in_bvlc_words
+from pycaffe_dist.proto.bvlc import DIALECT
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
@@ -29,7 +30,6 @@ from pycaffe_dist.vectors import BlobVec
 
 LAYERS: dict[str, type[Layer]] = {}
 READINGS: dict[str, list[Reading]] = {}  # of types that forks use for different layers
-DIALECT = "PCD_DIALECT"  # the variable that chooses among readings, and what `--dialect` sets
 L = TypeVar("L", bound="type[Layer]")
 ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules with layers
 UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known

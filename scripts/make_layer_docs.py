@@ -37,7 +37,8 @@ FORKS_HEAD = """# Layers of Caffe's forks
 Written by `scripts/make_layer_docs.py`. Text files of forks are read by the names of their fields;
 weights by name, type and blobs. Where forks call different layers by one name, the file decides by
 the rule that stands with each, `pcd check` says which was taken, and `--dialect NAME` decides by
-hand. Weights and states are written in BVLC's format, without the forks' fields.
+hand. Weights and states are written in BVLC's format, without the forks' fields;
+under `--dialect NAME` the net part of weights keeps those of that fork, on its own numbers.
 
 """
 # Field names that every layer may have and none is described by.

@@ -13,7 +13,7 @@ from typing import Any
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.layer import DIALECT
+from pycaffe_dist.proto.bvlc import DIALECT
 from pycaffe_dist.proto.forks import FORKS
 from pycaffe_dist.proto.suggest import did_you_mean, near
 from pycaffe_dist.report import glog

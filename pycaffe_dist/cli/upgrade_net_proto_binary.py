@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycaffe_dist.cli._upgrade import upgrade_file
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.binary import read_binary
-from pycaffe_dist.proto.bvlc import without_dialects
+from pycaffe_dist.proto.bvlc import written
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.upgrade import net_needs_upgrade, upgrade_net
 
@@ -22,6 +22,5 @@ def main(argv: list[str]) -> int:
 
 
 def _write_binary(path: str, net: NetParameter) -> None:
-    without_dialects(net)
     with atomic_write(path) as file:
-        file.write(net.SerializeToString())
+        file.write(written(net))

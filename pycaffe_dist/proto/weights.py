@@ -18,7 +18,7 @@ from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
-from pycaffe_dist.proto.bvlc import without_dialects
+from pycaffe_dist.proto.bvlc import written
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
 from pycaffe_dist.proto.seal import checked_end, load, seal
 from pycaffe_dist.proto.sniff import describe, message_kind
@@ -231,16 +231,14 @@ def write_weights(
     everything: list[bytes | memoryview] = []
     bare = NetParameter()
     bare.CopyFrom(net)
-    without_dialects(bare)  # forks' fields have no numbers that any Caffe would understand
-    layers = list(bare.layer)
     bare.ClearField("layer")
-    everything.append(bare.SerializeToString())
-    for i, layer in enumerate(layers):
+    everything.append(written(bare))
+    for i, layer in enumerate(net.layer):
         parts: list[bytes | memoryview] = []
         for j, data in enumerate(blobs[i]):
             blob = blob_parts(data, diffs[i][j] if diffs else None)
             parts += [wire.head(_V2[2], size_of(blob)), *blob]
-        before, after = _split_at(layer.SerializeToString(), _V2[2])
+        before, after = _split_at(written(layer), _V2[2])
         parts = [before, *parts, after]
         everything += [wire.head(100, size_of(parts)), *parts]
     return _write_sealed(path, everything)

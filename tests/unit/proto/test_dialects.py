@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pycaffe_dist.proto import caffe_pb2, dialects
-from pycaffe_dist.proto.bvlc import without_dialects
+from pycaffe_dist.proto import caffe_pb2, dialects, wire
+from pycaffe_dist.proto.bvlc import without_dialects, written
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.weights import read_weights, write_weights
@@ -122,3 +122,49 @@ def test_weights_are_written_without_private_numbers(tmp_path: Path) -> None:
 def test_layers_read_forks_fields_as_any_other() -> None:
     param = parse_text("permute_param { order: [0, 2, 3, 1] }", LayerParameter()).message
     assert list(param.permute_param.order) == [0, 2, 3, 1]
+
+
+# -- written for a fork ----------------------------------------------------------------------------
+
+
+def unread(raw: bytes) -> set[int]:
+    """The numbers of a message's fields."""
+    return {f.number for f in wire.fields(memoryview(raw), 0, len(raw))}
+
+
+def test_a_chosen_fork_finds_its_own_numbers() -> None:
+    text = "name: 'a' permute_param { order: 1 order: 0 } bn_param { frozen: true }"
+    param = parse_text(text, LayerParameter()).message
+    assert unread(written(param)) == {1}
+    assert unread(written(param, "ssd")) == {1, 202}
+    assert unread(written(param, "psp")) == {1, 152}
+    assert unread(written(param, "happynear")) == {1, 200, 224}
+    assert written(param, "ssd") == b"\n\x01a" + bytes.fromhex("d20c0408010800")
+
+
+def test_words_of_a_chosen_fork() -> None:
+    text = "loss_param { normalization: PRE_FIXED } convolution_param { engine: MKLDNN pad: 1 }"
+    param = parse_text(text, LayerParameter()).message
+    plain = LayerParameter.FromString(written(param))
+    assert not plain.loss_param.HasField("normalization")
+    assert plain.convolution_param.pad == [1]
+    theirs = LayerParameter.FromString(written(param, "intel"))
+    assert theirs.loss_param.normalization == 3  # BVLC's NONE: the forks shifted the enum
+    assert b"\x78\x04" in written(param, "intel")  # engine = 4
+
+
+def test_bvlc_messages_are_written_byte_for_byte() -> None:
+    net = parse_text(
+        "name: 'n' input_dim: [1, 2] layer { name: 'a' loss_weight: 0.5 "
+        "convolution_param { num_output: 3 kernel_size: [3, 5] weight_filler { std: 0.1 } } "
+        "blobs { shape { dim: [2, 300] } data: [1, 2] double_data: 3 } }",
+        NetParameter(),
+    ).message
+    assert written(net) == written(net, "ssd") == net.SerializeToString()
+
+
+def test_the_flag_reaches_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = parse_text(NET, NetParameter()).message
+    monkeypatch.setenv("PCD_DIALECT", "ssd")
+    write_weights(tmp_path / "w", net, [[], []])
+    assert bytes.fromhex("d20c0408010800") in (tmp_path / "w").read_bytes()
