@@ -95,10 +95,11 @@ def readings(layers: Sequence[LayerParameter]) -> list[str]:
     for param in layers:
         if len({one.cls for one in READINGS.get(param.type, ())} | {LAYERS.get(param.type)}) > 1:
             one = reading(param)
-            key = (param.type, one.dialect, one.why)
-            found[key] = found.get(key, 0) + 1
+            if one.dialect != "bvlc":  # what a name of BVLC's means is no news
+                key = (param.type, one.dialect, one.why)
+                found[key] = found.get(key, 0) + 1
     return [
-        f"{count} {type} read as that of {forks.FORKS.get(dialect, 'BVLC Caffe')}: {why}"
+        f"{count} {type} read as that of {forks.FORKS[dialect]}: {why}"
         for (type, dialect, why), count in found.items()
     ]
 
