@@ -66,7 +66,7 @@ class Resize(Layer):
         weights = np.array([1 - weight, weight], self.dtype)
         if self.fades:
             weights[places != [first, second]] = 0
-        return *places, weights
+        return places[0], places[1], weights
 
     def forward(self, bottom: Views, top: Views) -> None:
         y = bottom[0].data
