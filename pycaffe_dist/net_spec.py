@@ -23,10 +23,14 @@ from pycaffe_dist.proto.suggest import unknown_field
 
 
 def param_name_dict() -> dict[str, str]:
-    """The field of LayerParameter for each layer type, without its ``_param``: ReLU -> relu."""
+    """The field of LayerParameter for each layer type, without its ``_param``: ReLU -> relu.
+
+    A fork may have another field of one of BVLC's messages: BVLC's, with the lower number, counts.
+    """
+    fields = sorted(LayerParameter.DESCRIPTOR.fields, key=lambda f: f.number, reverse=True)
     return {
         field.message_type.name.removesuffix("Parameter"): field.name.removesuffix("_param")
-        for field in LayerParameter.DESCRIPTOR.fields
+        for field in fields
         if field.name.endswith("_param") and field.message_type is not None
     }
 

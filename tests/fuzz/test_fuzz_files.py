@@ -103,7 +103,7 @@ def test_faults_are_told(sound, monkeypatch, command, fault):
         (never_ends, "TimeoutError: more than 1 s"),
         (takes_all_memory, "MemoryError"),
     ],
-    ids=str,
+    ids=["raises", "signal", "hang", "memory"],
 )
 def test_faults_of_readers_are_told(sound, tmp_path, monkeypatch, reader, fault):
     calls = iter(range(3))

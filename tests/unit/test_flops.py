@@ -1,13 +1,19 @@
 """Multiplications and additions of a forward pass, for every layer type."""
 
+from numbers import Integral
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.layer import Context, create_layer, layer_types
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.sketch import Sketch
 
+FORKS = sorted((Path(__file__).parents[1] / "golden" / "forks").glob("*.prototxt"))
 X = (2, 3, 4, 5)
 ALL = 120  # values of X
 ROWS = (6, 4)  # items and classes
@@ -109,5 +115,15 @@ def test_files_are_read_without_computing(kind):
     assert layer.flops([View(Blob(X))], [View(Blob(X))]) == 0
 
 
-def test_the_table_has_every_layer_type():
-    assert {row[0] for row in TABLE} | FROM_FILES | OF_USERS == set(layer_types())
+def test_the_table_has_every_layer_type_of_bvlc():
+    of_bvlc = {k for k, cls in layer_types().items() if cls.__module__.count(".") == 2}
+    assert {row[0] for row in TABLE} | FROM_FILES | OF_USERS == of_bvlc
+
+
+@pytest.mark.parametrize("path", FORKS, ids=lambda path: path.stem)
+def test_layers_of_forks_count_too(path):
+    """Whole numbers, for tables and plans, which a layer that computes nothing has as well."""
+    net = Sketch(read_net(path))
+    for layer, bottom, top in zip(net.layers, net.bottoms, net.tops, strict=True):
+        operations = layer.flops(bottom, top)
+        assert isinstance(operations, Integral) and operations >= 0, layer.type
