@@ -86,7 +86,7 @@ def takes_all_memory():
         (["check", "no-such-file"], ""),
         (["check", "net.prototxt"], ""),
     ],
-    ids=str,
+    ids=["raises", "signal", "hang", "memory", "missing", "sound"],
 )
 def test_faults_are_told(sound, monkeypatch, command, fault):
     monkeypatch.setattr(runner, "CPU_SECONDS", 1)
