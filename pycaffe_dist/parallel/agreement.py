@@ -6,6 +6,7 @@ import platform
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.parallel.collectives import broadcast_object, gather_objects
 from pycaffe_dist.parallel.communicator import Communicator, Steps
+from pycaffe_dist.parallel.plain import travels
 from pycaffe_dist.parallel.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -41,8 +43,12 @@ class DisagreementError(PcdError):
     """Ranks that are not about to do the same."""
 
 
-class Checksum(int):
-    """Of what is compared and would say nothing to people."""
+@travels
+@dataclass(frozen=True)
+class Checksum:
+    """Of something too long to be shown."""
+
+    value: int
 
 
 def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, Any]:
