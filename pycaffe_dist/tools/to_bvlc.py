@@ -210,12 +210,10 @@ def _segnet_bn(old: LayerParameter) -> Plain:
     return Plain(_chain(old, norm, scale), deal)
 
 
-@rule("BatchNorm")
-def _batch_norm(old: LayerParameter) -> Plain:
-    """NVCaffe's may end with a scale and a bias of its own."""
+@rule("BatchNorm", "nvcaffe")
+def _nv_batch_norm(old: LayerParameter) -> Plain:
+    """NVCaffe's ends with a scale and a bias of its own."""
     p = old.batch_norm_param
-    if not (p.scale_bias or p.HasField("scale_filler") or p.HasField("bias_filler")):
-        return Plain([old])
     norm = LayerParameter(type="BatchNorm")
     norm.batch_norm_param.eps = p.eps
     norm.batch_norm_param.moving_average_fraction = p.moving_average_fraction

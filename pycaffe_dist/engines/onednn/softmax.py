@@ -73,14 +73,14 @@ class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
         own = p[self._places(bottom)]
         np.maximum(own, LEAST, out=own)
         np.log(own, out=own)
-        self._divisor = self.normalizer(self.folded, None)
-        top[0].blob.data_value.replace()[0] = 0 - np.add.reduce(own) / self._divisor  # never −0
+        total = np.add.reduce(own) / self.normalizer(self.folded, None)
+        top[0].blob.data_value.replace()[0] = 0 - total  # never −0
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
         if not propagate_down[0]:
             return
-        weight = self.scaled_weight(top, self._divisor)
+        weight = self.scaled_weight(top, self.normalizer(self.folded, None))
         p, count = self.prob.blob.data_value.read(), bottom[0].count
         gx = bottom[0].blob.diff_value.replace()
         np.multiply(p[:count], weight, out=gx[:count])
