@@ -210,7 +210,9 @@ class Cluster(OneRank):
         self._norms = batch_norms(solver.net) if self.size > 1 else []
         exact = self._norms if settings.sync_bn else ()
         self._merging = Merging(solver.net, exact) if self.size > 1 else None
-        self._joint_losses = JointLosses(solver.net, self.thread, not settings.staleness)
+        self._joint_losses = JointLosses(
+            solver.net, self.thread, communicator, not settings.staleness
+        )
         if settings.sync_bn:
             synchronise(self._norms, self.thread, self.way.mean_over_ranks)
         solver.subscribers.append(self._before_snapshot)

@@ -12,6 +12,7 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.collectives import mean
 from pycaffe_dist.parallel.comm_thread import CommThread
+from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.streams import Port
 from pycaffe_dist.parallel.tags import STATISTICS
 
@@ -25,23 +26,26 @@ class JointLosses:
     Args:
         net: of this rank.
         thread: which exchanges the counts; computing waits for it.
+        communicator: of the ranks.
         counts: False: each rank counts its own, as where ranks do not wait for each other.
     """
 
-    def __init__(self, net: Net, thread: CommThread, counts: bool = True) -> None:
+    def __init__(
+        self, net: Net, thread: CommThread, communicator: Communicator, counts: bool = True
+    ) -> None:
         self._layers = [layer for layer in net.layers if isinstance(layer, Loss)]
-        self._thread, self._port = thread, Port(thread.communicator)
+        self._thread, self._port, self._ranks = thread, Port(communicator), communicator.size
         self._counting = [layer for layer in self._layers if counts and layer.counts_labels()]
         self.end_passes()
 
     def begin_passes(self) -> None:
         """The passes of a step follow, on all ranks."""
         for layer in self._counting:
-            layer.share_batch(self._thread.communicator.size, self._mean_over_ranks)
+            layer.share_batch(self._ranks, self._mean_over_ranks)
 
     def end_passes(self) -> None:
         for layer in self._layers:
-            layer.share_batch(self._thread.communicator.size, Loss.mean_over_ranks)
+            layer.share_batch(self._ranks, Loss.mean_over_ranks)
 
     def close(self) -> None:
         for layer in self._layers:

@@ -16,6 +16,7 @@ from pycaffe_dist.testing.cupy_standin import cublas, cuda, runtime
 # What the stand-in is made of and looked at by.
 OURS = {"COUNTS", "POOL", "RaceError", "FUNCTIONS", "UFUNCS", "WAITS", "lift", "own", "touch"}
 OURS |= {"array", "kernels", "memory", "runtime", "np", "annotations", "Any", "SimpleNamespace"}
+OURS |= {"Sequence"}
 
 
 # -- against the real package ----------------------------------------------------------------------
