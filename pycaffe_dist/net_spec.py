@@ -27,7 +27,8 @@ def param_name_dict() -> dict[str, str]:
 
     A fork may have another field of one of BVLC's messages: BVLC's, with the lower number, counts.
     """
-    fields = sorted(LayerParameter.DESCRIPTOR.fields, key=lambda f: f.number, reverse=True)
+    known: list[Any] = list(LayerParameter.DESCRIPTOR.fields)
+    fields = sorted(known, key=lambda field: field.number, reverse=True)
     return {
         field.message_type.name.removesuffix("Parameter"): field.name.removesuffix("_param")
         for field in fields
