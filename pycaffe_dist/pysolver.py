@@ -10,7 +10,7 @@ from typing import Any
 from pycaffe_dist import engines, loading
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Context
-from pycaffe_dist.parallel.launcher import rank_and_size
+from pycaffe_dist.parallel.job.launcher import rank_and_size
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver
 from pycaffe_dist.pycaffe import Net

@@ -16,9 +16,9 @@ PACKAGE = ROOT / "pycaffe_dist"
 
 # Modules outside, and the only places (paths below the package) that may import them.
 OWNERS = {
-    "mpi4py": ("parallel/mpi.py",),
+    "mpi4py": ("parallel/transport/mpi.py",),
     "cupy": ("engines/cupy/",),
-    "llvmlite": ("engines/onednn/jit.py",),
+    "llvmlite": ("engines/onednn/core/jit.py",),
     "google.protobuf": ("proto/", "data/", "tools/", "cli/_upgrade.py"),
     "h5py": ("proto/hdf5", "data/", "py2/shadows/"),
     "lmdb": ("data/", "py2/shadows/"),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from pycaffe_dist.errors import PcdError, PrototxtError
-from pycaffe_dist.parallel.failure import in_words
+from pycaffe_dist.parallel.job.failure import in_words
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.version import VERSION
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pycaffe_dist.cli._booleans import VALUES
 from pycaffe_dist.cli._flags import flag
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.parallel.links import bits_per_second
+from pycaffe_dist.parallel.plan.links import bits_per_second
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
 
 DEFAULTS = ClusterSettings()

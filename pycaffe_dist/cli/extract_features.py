@@ -9,7 +9,7 @@ of one rank's run.
 from __future__ import annotations
 
 from pycaffe_dist.cli._flags import add_import, parser, use_gpu
-from pycaffe_dist.parallel.launcher import rank_and_size
+from pycaffe_dist.parallel.job.launcher import rank_and_size
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
 

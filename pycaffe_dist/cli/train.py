@@ -26,17 +26,17 @@ from pycaffe_dist.cli._flags import (
     parser,
 )
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.cluster import connect
-from pycaffe_dist.parallel.failure import all_or_none, told
-from pycaffe_dist.parallel.launcher import (
+from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.job.failure import all_or_none, told
+from pycaffe_dist.parallel.job.launcher import (
     die_with_parent,
     launched,
     local_rank,
     rank_and_size,
     tune_mpi,
 )
-from pycaffe_dist.parallel.watchdog import Watchdog
+from pycaffe_dist.parallel.job.watchdog import Watchdog
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.launch import Place, listening, train_on
 from pycaffe_dist.tools.train import TrainOptions, seconds, train

@@ -16,11 +16,11 @@ import numpy as np
 from pycaffe_dist import __file__ as package
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.parallel.collectives import broadcast_object, gather_objects
-from pycaffe_dist.parallel.communicator import Communicator, Steps
-from pycaffe_dist.parallel.plain import travels
-from pycaffe_dist.parallel.plan import Plan
+from pycaffe_dist.parallel.plan.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.collectives import broadcast_object, gather_objects
+from pycaffe_dist.parallel.transport.communicator import Communicator, Steps
+from pycaffe_dist.parallel.transport.plain import travels
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.solver import Solver

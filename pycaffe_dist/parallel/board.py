@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.collectives import all_gather
-from pycaffe_dist.parallel.comm_thread import CommThread, Job
-from pycaffe_dist.parallel.streams import Port
-from pycaffe_dist.parallel.tags import BOARD
+from pycaffe_dist.parallel.transport.collectives import all_gather
+from pycaffe_dist.parallel.transport.comm_thread import CommThread, Job
+from pycaffe_dist.parallel.transport.streams import Port
+from pycaffe_dist.parallel.transport.tags import BOARD
 
 
 class Board:

@@ -19,37 +19,37 @@ from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.events import Event, Snapshotting
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, facts
-from pycaffe_dist.parallel.batch_norm import Merging, batch_norms, separate, synchronise
 from pycaffe_dist.parallel.board import Board
-from pycaffe_dist.parallel.collectives import (
+from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
+from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.job.launcher import by_open_mpi, rank_and_size
+from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, another_mpi
+from pycaffe_dist.parallel.job.watchdog import Watchdog
+from pycaffe_dist.parallel.joint_losses import JointLosses
+from pycaffe_dist.parallel.observe.trace import Recorder
+from pycaffe_dist.parallel.plan.kept_plan import kept_plan, note_plan
+from pycaffe_dist.parallel.plan.links import USUAL
+from pycaffe_dist.parallel.plan.plan import Entry, Plan, make_plan
+from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.schemes.way import Way
+from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.ssp.ssp import Ssp
+from pycaffe_dist.parallel.sync_bn import Merging, batch_norms, separate, synchronise
+from pycaffe_dist.parallel.transport.budget import TokenBucket
+from pycaffe_dist.parallel.transport.collectives import (
     broadcast,
     broadcast_object,
     gather_objects,
     mean,
 )
-from pycaffe_dist.parallel.comm_thread import CommThread
-from pycaffe_dist.parallel.communicator import Communicator, Steps, run
-from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
-from pycaffe_dist.parallel.dwbp import Dwbp
-from pycaffe_dist.parallel.joint_losses import JointLosses
-from pycaffe_dist.parallel.kept_plan import kept_plan, note_plan
-from pycaffe_dist.parallel.launcher import by_open_mpi, rank_and_size
-from pycaffe_dist.parallel.links import USUAL
-from pycaffe_dist.parallel.mpirun import OPEN_MPI, another_mpi
-from pycaffe_dist.parallel.node import Node
-from pycaffe_dist.parallel.pace import TokenBucket
-from pycaffe_dist.parallel.parcel import Fabric, Parcel
-from pycaffe_dist.parallel.plan import Entry, Plan, make_plan
-from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.solo import SoloCommunicator
-from pycaffe_dist.parallel.ssp import Ssp
-from pycaffe_dist.parallel.streams import Port
-from pycaffe_dist.parallel.tags import VALUES
-from pycaffe_dist.parallel.trace import Recorder
+from pycaffe_dist.parallel.transport.comm_thread import CommThread
+from pycaffe_dist.parallel.transport.communicator import Communicator, Steps, run
+from pycaffe_dist.parallel.transport.node import Node
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
+from pycaffe_dist.parallel.transport.streams import Port
+from pycaffe_dist.parallel.transport.tags import VALUES
+from pycaffe_dist.parallel.transport.wire import create_wire
 from pycaffe_dist.parallel.verdict import Verdict
-from pycaffe_dist.parallel.watchdog import Watchdog
-from pycaffe_dist.parallel.way import Way
-from pycaffe_dist.parallel.wire import create_wire
 from pycaffe_dist.solver import Action, Solver, outputs_of
 from pycaffe_dist.solvers.one_rank import BadLoss, OneRank, bad_loss
 
@@ -63,7 +63,7 @@ def connect() -> Communicator:
     ranks = rank_and_size()[1]
     if ranks == 1:
         return SoloCommunicator()
-    from pycaffe_dist.parallel.mpi import MpiCommunicator, library
+    from pycaffe_dist.parallel.transport.mpi import MpiCommunicator, library
 
     vendor, file = library()
     if by_open_mpi() and vendor != OPEN_MPI:  # MPICH's library would end us in words of its own
@@ -138,7 +138,9 @@ def _find_way(
     if communicator.size == 1:
         yield Way()
         return
-    from pycaffe_dist.parallel.nccl import meet  # brings the GPU engine, which takes its time
+    from pycaffe_dist.parallel.schemes.nccl import (
+        meet,  # brings the GPU engine, which takes its time
+    )
 
     with meet(solver, settings, communicator) as way:
         yield way

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycaffe_dist.parallel.comm_thread import CommThread
-from pycaffe_dist.parallel.parcel import Parcel
+from pycaffe_dist.parallel.schemes.parcel import Parcel
+from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers.update import waits

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.collectives import mean
-from pycaffe_dist.parallel.comm_thread import CommThread
-from pycaffe_dist.parallel.communicator import Communicator
-from pycaffe_dist.parallel.streams import Port
-from pycaffe_dist.parallel.tags import STATISTICS
+from pycaffe_dist.parallel.transport.collectives import mean
+from pycaffe_dist.parallel.transport.comm_thread import CommThread
+from pycaffe_dist.parallel.transport.communicator import Communicator
+from pycaffe_dist.parallel.transport.streams import Port
+from pycaffe_dist.parallel.transport.tags import STATISTICS
 
 
 class JointLosses:

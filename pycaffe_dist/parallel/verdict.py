@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.communicator import Steps
+from pycaffe_dist.parallel.transport.communicator import Steps
 
 
 class Verdict:

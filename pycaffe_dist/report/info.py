@@ -139,7 +139,7 @@ def _mpi() -> list[Row]:
     ]
     if importlib.util.find_spec("mpi4py") is None:
         return [*rows, Row("MPI", "library", False, "mpi4py is not installed", _add("mpi"))]
-    command = [sys.executable, "-m", "pycaffe_dist.parallel.mpi"]
+    command = [sys.executable, "-m", "pycaffe_dist.parallel.transport.mpi"]
     try:
         probe = subprocess.run(
             command, capture_output=True, text=True, timeout=PROBE_SECONDS, env=_alone()

@@ -34,7 +34,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pycaffe_dist.parallel.launcher import VARIABLES, rank_and_size
+from pycaffe_dist.parallel.job.launcher import VARIABLES, rank_and_size
 
 if TYPE_CHECKING:
     from pycaffe_dist.events import Event
@@ -131,7 +131,7 @@ class Saboteur:
     def begin(self) -> None:
         self.moment("start")
         from pycaffe_dist.parallel.cluster import Cluster
-        from pycaffe_dist.parallel.comm_thread import CommThread
+        from pycaffe_dist.parallel.transport.comm_thread import CommThread
         from pycaffe_dist.solver import Solver
         from pycaffe_dist.solvers import snapshots
 

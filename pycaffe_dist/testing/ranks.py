@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.communicator import Communicator, Nodes, Request, as_bytes
+from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request, as_bytes
 
 T = TypeVar("T")
 

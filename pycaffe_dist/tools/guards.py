@@ -12,7 +12,7 @@ from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Snapshotting
 from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.failure import rank_name
+from pycaffe_dist.parallel.job.failure import rank_name
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers.one_rank import BadLoss
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from pycaffe_dist.errors import NetError, PcdError
-from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.hostfile import Host, read_hostfile, unknown
-from pycaffe_dist.parallel.job import Job, to_stdout
-from pycaffe_dist.parallel.mpirun_words import by_signal
-from pycaffe_dist.parallel.reach import Probe
-from pycaffe_dist.parallel.watchdog import blame
+from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.job.hostfile import Host, read_hostfile, unknown
+from pycaffe_dist.parallel.job.mpirun_words import by_signal
+from pycaffe_dist.parallel.job.reach import Probe
+from pycaffe_dist.parallel.job.supervisor import Job, to_stdout
+from pycaffe_dist.parallel.job.watchdog import blame
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.solver import Action

@@ -9,8 +9,8 @@ from typing import Any
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.links import AlphaBeta, Links, bits_per_second, measure_rank
-from pycaffe_dist.parallel.plan import Entry, Plan, make_plan
+from pycaffe_dist.parallel.plan.links import AlphaBeta, Links, bits_per_second, measure_rank
+from pycaffe_dist.parallel.plan.plan import Entry, Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.nets import read_solver, train_net
 from pycaffe_dist.report.table import amount, table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, make_folder, open_regular
-from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.job import lifeline
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import train_net
 from pycaffe_dist.proto.text import format_text

@@ -15,13 +15,13 @@ from pycaffe_dist.data import prefetch
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import make_folder
 from pycaffe_dist.layer import Context
-from pycaffe_dist.parallel import lifeline
 from pycaffe_dist.parallel.cluster import distribute, watch
-from pycaffe_dist.parallel.collectives import broadcast_object
-from pycaffe_dist.parallel.communicator import Communicator, run
+from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.solo import SoloCommunicator
-from pycaffe_dist.parallel.trace import Recorder
+from pycaffe_dist.parallel.transport.collectives import broadcast_object
+from pycaffe_dist.parallel.transport.communicator import Communicator, run
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, read_solver, train_net
 from pycaffe_dist.proto.nets import test_nets as solver_test_nets

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.events import Displayed, Event, Subscriber
 from pycaffe_dist.files import make_folder
-from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.failure import rank_name
-from pycaffe_dist.parallel.lifeline import Lifeline
-from pycaffe_dist.parallel.stats import write_stats
-from pycaffe_dist.parallel.trace import Recorder, Totals, write_trace
+from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.job.failure import rank_name
+from pycaffe_dist.parallel.job.lifeline import Lifeline
+from pycaffe_dist.parallel.observe.stats import write_stats
+from pycaffe_dist.parallel.observe.trace import Recorder, Totals, write_trace
 from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.report.glog import GlogFormatter, LogFile, log_to_stderr
 from pycaffe_dist.report.metrics import MetricsFile

@@ -14,7 +14,7 @@ from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.model import read_model
 
 if TYPE_CHECKING:
-    from pycaffe_dist.engines.onednn.choice import Choices
+    from pycaffe_dist.engines.onednn.core.choice import Choices
 
 
 def choices() -> Choices:
@@ -28,7 +28,7 @@ def choices() -> Choices:
         raise NetError(
             f"the engine {engine.name} computes each layer in one way: there is nothing to measure"
         )
-    from pycaffe_dist.engines.onednn.settings import CHOICES
+    from pycaffe_dist.engines.onednn.core.settings import CHOICES
 
     return CHOICES
 

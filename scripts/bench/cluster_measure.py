@@ -13,7 +13,7 @@ from typing import Any
 from bench.cluster_cases import ALONE, Case, Mode
 from bench.cluster_wire import Ranks, our_ranks, torch_ranks
 from bench.netlab import Lab
-from pycaffe_dist.parallel.trace import write_trace
+from pycaffe_dist.parallel.observe.trace import write_trace
 
 WARM_UP = 3  # DDP sorts its buckets anew after the first step
 FEWEST, MOST = 2, 100  # steps of a turn

@@ -13,10 +13,10 @@ import bench.cluster_cases  # noqa: F401  (its nets)
 from bench.cluster_wire import obey, own_core, sent
 from bench.ours import Ours
 from pycaffe_dist.parallel.cluster import Cluster, connect, distribute
-from pycaffe_dist.parallel.launcher import die_with_parent, rank_and_size, tune_mpi
-from pycaffe_dist.parallel.plan import Plan
+from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size, tune_mpi
+from pycaffe_dist.parallel.observe.trace import Recorder
+from pycaffe_dist.parallel.plan.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.trace import Recorder
 from pycaffe_dist.threads import set_threads
 
 

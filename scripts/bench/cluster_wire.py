@@ -147,7 +147,7 @@ def torch_ranks(lab: Lab, size: int, python: Path, options: str, pin: bool) -> R
 
 def our_ranks(lab: Lab, size: int, engine: str, pin: bool) -> Ranks:
     """Ours, started by mpirun."""
-    from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
+    from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, environment, find_mpirun
 
     mpirun = find_mpirun()
     if mpirun.kind != OPEN_MPI:

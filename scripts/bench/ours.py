@@ -23,10 +23,10 @@ from bench.cases import (
 from bench.wire import Side, gemm_rate, log_of, sample, serve
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
-from pycaffe_dist.engines.onednn import race
-from pycaffe_dist.engines.onednn.products import ByBlas
-from pycaffe_dist.engines.onednn.settings import CHOICES
-from pycaffe_dist.engines.onednn.weighted import Weighted
+from pycaffe_dist.engines.onednn.core import race
+from pycaffe_dist.engines.onednn.core.products import ByBlas
+from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net

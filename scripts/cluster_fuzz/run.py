@@ -23,18 +23,21 @@ from pycaffe_dist.engines import create
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Tested, Updated
 from pycaffe_dist.layer import Context
-from pycaffe_dist.parallel import comm_thread, factors, parcel, plan, ssp_items, streams
-from pycaffe_dist.parallel.asked import asked
 from pycaffe_dist.parallel.cluster import Cluster, distribute
-from pycaffe_dist.parallel.collectives import gather_objects
-from pycaffe_dist.parallel.communicator import Communicator, run
-from pycaffe_dist.parallel.launcher import die_with_parent, rank_and_size
-from pycaffe_dist.parallel.links import AlphaBeta, Links
-from pycaffe_dist.parallel.mpi import MpiCommunicator
-from pycaffe_dist.parallel.mpirun import environment, find_mpirun
-from pycaffe_dist.parallel.plan import Plan, make_plan
+from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size
+from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
+from pycaffe_dist.parallel.plan import plan
+from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
+from pycaffe_dist.parallel.plan.plan import Plan, make_plan
+from pycaffe_dist.parallel.plan.requests import asked
+from pycaffe_dist.parallel.plan.units import units
+from pycaffe_dist.parallel.schemes import factors, parcel
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.units import units
+from pycaffe_dist.parallel.ssp import items as ssp_items
+from pycaffe_dist.parallel.transport import comm_thread, streams
+from pycaffe_dist.parallel.transport.collectives import gather_objects
+from pycaffe_dist.parallel.transport.communicator import Communicator, run
+from pycaffe_dist.parallel.transport.mpi import MpiCommunicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver

@@ -14,8 +14,8 @@ from damage_files import damage_hdf5, damage_pages, damage_sidecar
 from sound_files import DEPLOY, HOSTS, SOLVER, V0, V1, net_with, records, some_net
 
 from pycaffe_dist.data.database import write_database
-from pycaffe_dist.parallel.hostfile import read_hostfile
-from pycaffe_dist.parallel.mpirun import HYDRA, OPEN_MPI, Mpirun
+from pycaffe_dist.parallel.job.hostfile import read_hostfile
+from pycaffe_dist.parallel.job.mpirun import HYDRA, OPEN_MPI, Mpirun
 from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.py2.translate import translate
 

@@ -6,8 +6,8 @@ import pytest
 from pycaffe_dist import events as e
 from pycaffe_dist.cli import launch as verb
 from pycaffe_dist.cli import main
-from pycaffe_dist.parallel import lifeline
-from pycaffe_dist.parallel.hostfile import Host
+from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.job.hostfile import Host
 from pycaffe_dist.solver import Action
 from pycaffe_dist.tools.launch import LaunchOptions, Place, Screen, newest
 
@@ -113,7 +113,7 @@ def test_the_launcher_shows_how_far_rank_0_is(monkeypatch, capfd):
 
 def test_only_a_terminal_asks_for_progress(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("pycaffe_dist.parallel.job.find_mpirun", lambda: None)
+    monkeypatch.setattr("pycaffe_dist.parallel.job.supervisor.find_mpirun", lambda: None)
     assert lifeline.PROGRESS not in Screen().job([], Place(2), {}).env
     monkeypatch.setattr("sys.stderr", Terminal())
     assert lifeline.PROGRESS in Screen().job([], Place(2), {}).env

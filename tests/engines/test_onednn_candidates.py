@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import engines
-from pycaffe_dist.engines.onednn.library import OneDnnError
-from pycaffe_dist.engines.onednn.settings import CHOICES
-from pycaffe_dist.engines.onednn.weighted import Weighted
+from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TRAIN

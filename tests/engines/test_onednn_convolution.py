@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
-from pycaffe_dist.engines.onednn import convolution
-from pycaffe_dist.engines.onednn.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.layers import convolution
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
@@ -163,7 +163,7 @@ def test_the_weight_gradient_of_20_to_50_channels_is_no_reference_loop():
 
 
 def test_a_primitive_that_cannot_be_made_leaves_one_line_and_the_generic_layer(caplog, monkeypatch):
-    from pycaffe_dist.engines.onednn.library import OneDnnError
+    from pycaffe_dist.engines.onednn.core.library import OneDnnError
 
     def refuse(*_args, **_more):
         raise OneDnnError("status 3")

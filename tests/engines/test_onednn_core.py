@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import engines
-from pycaffe_dist.engines.onednn import library
-from pycaffe_dist.engines.onednn.library import SRC, TRAINING, Arg, OneDnnError
-from pycaffe_dist.engines.onednn.primitives import (
+from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.engines.onednn.core.library import SRC, TRAINING, Arg, OneDnnError
+from pycaffe_dist.engines.onednn.core.primitives import (
     METER,
     Primitive,
     anyhow,

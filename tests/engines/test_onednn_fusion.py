@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.engines.onednn import batch_norm
+from pycaffe_dist.engines.onednn.layers import batch_norm
 from pycaffe_dist.recycling import recycle
 from pycaffe_dist.testing.twins import Twins
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.engines.onednn.jit import FLOAT_BYTES, Code, address
+from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, Code, address
 from pycaffe_dist.threads import set_threads
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.engines.onednn.formulas import Formula
-from pycaffe_dist.engines.onednn.primitives import Layout
+from pycaffe_dist.engines.onednn.core.formulas import Formula
+from pycaffe_dist.engines.onednn.core.primitives import Layout
 from pycaffe_dist.testing.twins import Twins
 
 ENGINE = create("onednn")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.engines.onednn import batch_norm
+from pycaffe_dist.engines.onednn.layers import batch_norm
 from pycaffe_dist.testing.twins import Twins
 
 ENGINE = create("onednn")

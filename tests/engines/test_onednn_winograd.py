@@ -7,11 +7,12 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
-from pycaffe_dist.engines.onednn import convolution, winograd
-from pycaffe_dist.engines.onednn.library import OneDnnError
-from pycaffe_dist.engines.onednn.primitives import Layout
-from pycaffe_dist.engines.onednn.settings import CHOICES
-from pycaffe_dist.engines.onednn.winograd import F2, F4
+from pycaffe_dist.engines.onednn.core import winograd
+from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.primitives import Layout
+from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.winograd import F2, F4
+from pycaffe_dist.engines.onednn.layers import convolution
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
@@ -171,7 +172,7 @@ def test_the_matrices_are_those_of_minimal_filtering(filtering):
 
 def test_without_llvm_the_other_candidates_are_there(monkeypatch):
     convolution._filterings.cache_clear()
-    monkeypatch.setitem(sys.modules, "pycaffe_dist.engines.onednn.winograd", None)
+    monkeypatch.setitem(sys.modules, "pycaffe_dist.engines.onednn.core.winograd", None)
     try:
         net = build(engines.create("onednn"), (2, 32, 8, 8), "num_output: 32 pad: 1")
         net.forward()

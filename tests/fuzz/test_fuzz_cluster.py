@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from pycaffe_dist.data import prefetch
-from pycaffe_dist.parallel import comm_thread, dwbp, factors, parcel, plan, ssp_items, streams
+from pycaffe_dist.parallel import dwbp
+from pycaffe_dist.parallel.plan import plan
+from pycaffe_dist.parallel.schemes import factors, parcel
+from pycaffe_dist.parallel.ssp import items as ssp_items
+from pycaffe_dist.parallel.transport import comm_thread, streams
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.data.transformer import Transformer
-from pycaffe_dist.parallel.wire import BFloat16, Float16
+from pycaffe_dist.parallel.transport.wire import BFloat16, Float16
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, SolverParameter, TransformationParameter
 from pycaffe_dist.solvers.rules import create_rule
 from pycaffe_dist.testing.kernels import layer_numbers, numbers_of

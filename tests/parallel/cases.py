@@ -11,10 +11,10 @@ import numpy as np
 from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
-from pycaffe_dist.parallel.links import AlphaBeta, Links
-from pycaffe_dist.parallel.plan import Plan, make_plan
+from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
+from pycaffe_dist.parallel.plan.plan import Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver

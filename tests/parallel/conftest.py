@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pycaffe_dist.parallel import comm_thread
-from pycaffe_dist.parallel.mpirun import environment, find_mpirun
+from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
+from pycaffe_dist.parallel.transport import comm_thread
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -12,11 +12,11 @@ import sys
 from cases import distance, equality_cases, identical, reference, small_cases, trained
 
 from pycaffe_dist.engines import NUMPY, create
-from pycaffe_dist.parallel import comm_thread
-from pycaffe_dist.parallel.collectives import gather_objects
-from pycaffe_dist.parallel.communicator import run
-from pycaffe_dist.parallel.launcher import rank_and_size
-from pycaffe_dist.parallel.mpi import MpiCommunicator
+from pycaffe_dist.parallel.job.launcher import rank_and_size
+from pycaffe_dist.parallel.transport import comm_thread
+from pycaffe_dist.parallel.transport.collectives import gather_objects
+from pycaffe_dist.parallel.transport.communicator import run
+from pycaffe_dist.parallel.transport.mpi import MpiCommunicator
 
 comm_thread.go_before = lambda thread: None  # there are more ranks than cores
 rank, _ = rank_and_size()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from pycaffe_dist.parallel.cluster import Cluster, connect, distribute
-from pycaffe_dist.parallel.launcher import die_with_parent, tune_mpi
+from pycaffe_dist.parallel.job.launcher import die_with_parent, tune_mpi
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from pycaffe_dist.parallel.job import JOB
-from pycaffe_dist.parallel.launcher import VARIABLES
+from pycaffe_dist.parallel.job.launcher import VARIABLES
+from pycaffe_dist.parallel.job.supervisor import JOB
 
 NET = """
 name: "pairs"

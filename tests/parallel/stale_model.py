@@ -31,14 +31,14 @@ from cases import LINKS
 
 from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster
-from pycaffe_dist.parallel.communicator import Communicator, Nodes, Steps
-from pycaffe_dist.parallel.plan import Plan, make_plan
+from pycaffe_dist.parallel.job.watchdog import Stall, Watchdog
+from pycaffe_dist.parallel.observe.trace import Recorder
+from pycaffe_dist.parallel.plan.plan import Plan, make_plan
+from pycaffe_dist.parallel.schemes.way import Way
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.ssp import Ssp
-from pycaffe_dist.parallel.ssp_post import Letter
-from pycaffe_dist.parallel.trace import Recorder
-from pycaffe_dist.parallel.watchdog import Stall, Watchdog
-from pycaffe_dist.parallel.way import Way
+from pycaffe_dist.parallel.ssp.post import Letter
+from pycaffe_dist.parallel.ssp.ssp import Ssp
+from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Steps
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Action, Solver

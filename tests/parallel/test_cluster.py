@@ -24,9 +24,9 @@ from pycaffe_dist.events import Displayed, Event, Updated
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.agreement import DisagreementError
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.parallel.transport.communicator import Communicator
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Action, Solver

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from pycaffe_dist.parallel.collectives import (
+from pycaffe_dist.parallel.transport.budget import BURST_SECONDS, TokenBucket
+from pycaffe_dist.parallel.transport.collectives import (
     all_gather,
     bounds,
     broadcast_object,
@@ -14,11 +15,10 @@ from pycaffe_dist.parallel.collectives import (
     one_to_all,
     reduce_scatter,
 )
-from pycaffe_dist.parallel.communicator import Communicator, Nodes, run
-from pycaffe_dist.parallel.node import Node
-from pycaffe_dist.parallel.pace import BURST_SECONDS, TokenBucket
-from pycaffe_dist.parallel.streams import CHUNK, Port
-from pycaffe_dist.parallel.wire import create_wire
+from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, run
+from pycaffe_dist.parallel.transport.node import Node
+from pycaffe_dist.parallel.transport.streams import CHUNK, Port
+from pycaffe_dist.parallel.transport.wire import create_wire
 from pycaffe_dist.testing.ranks import run_ranks
 
 COUNTS = [1, 2, 1000, 3 * CHUNK + 17]

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from pycaffe_dist.parallel.comm_thread import MOST_UNDER_WAY, CommThread
-from pycaffe_dist.parallel.communicator import Steps
-from pycaffe_dist.parallel.solo import SoloCommunicator
-from pycaffe_dist.parallel.watchdog import Stall, Watchdog
+from pycaffe_dist.parallel.job.watchdog import Stall, Watchdog
+from pycaffe_dist.parallel.transport.comm_thread import MOST_UNDER_WAY, CommThread
+from pycaffe_dist.parallel.transport.communicator import Steps
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 
 
 @pytest.fixture

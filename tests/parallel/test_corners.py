@@ -13,9 +13,9 @@ from pycaffe_dist import events
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
-from pycaffe_dist.parallel.plan import make_plan
+from pycaffe_dist.parallel.plan.plan import make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.weights import read_weights

@@ -21,11 +21,11 @@ from cases import (
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.parallel.cluster import Cluster, distribute
-from pycaffe_dist.parallel.communicator import Communicator
-from pycaffe_dist.parallel.device import DeviceParcel
-from pycaffe_dist.parallel.nccl import DeviceWay
+from pycaffe_dist.parallel.schemes.device import DeviceParcel
+from pycaffe_dist.parallel.schemes.nccl import DeviceWay
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.parallel.transport.communicator import Communicator
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing import cupy_standin
 from pycaffe_dist.testing.cupy_standin import cuda, runtime

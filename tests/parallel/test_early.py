@@ -8,8 +8,8 @@ import pytest
 from cases import Case, build, identical, plan_for, weights
 
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.testing.ranks import run_ranks
 from pycaffe_dist.tools.guards import LossGuard, TrainingError

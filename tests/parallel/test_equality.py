@@ -18,9 +18,9 @@ from cases import (
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.solo import SoloCommunicator
+from pycaffe_dist.parallel.transport.communicator import Communicator
+from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
 

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("mpi4py")
 
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
+from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, environment, find_mpirun
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]

@@ -26,7 +26,7 @@ from runs import (
     write,
 )
 
-from pycaffe_dist.parallel.mpirun import OPEN_MPI, environment, find_mpirun
+from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, environment, find_mpirun
 from pycaffe_dist.proto.weights import read_weights
 
 # A forward pass that goes on while there is a file "hold", and tells when its rank is to stop.

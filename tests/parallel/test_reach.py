@@ -9,8 +9,8 @@ pytest.importorskip("mpi4py")
 
 from runs import ENV
 
-from pycaffe_dist.parallel.hostfile import Host
-from pycaffe_dist.parallel.mpirun import OPEN_MPI, find_mpirun
+from pycaffe_dist.parallel.job.hostfile import Host
+from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, find_mpirun
 from pycaffe_dist.tools import launch
 from pycaffe_dist.tools.launch import Place, listening, train_on
 

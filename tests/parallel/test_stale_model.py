@@ -9,10 +9,10 @@ from stale_model import Event, Model
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.cluster import Cluster
-from pycaffe_dist.parallel.ssp import Ssp
-from pycaffe_dist.parallel.ssp_board import StaleBoard
-from pycaffe_dist.parallel.ssp_clocks import Clocks
-from pycaffe_dist.parallel.watchdog import blame
+from pycaffe_dist.parallel.job.watchdog import blame
+from pycaffe_dist.parallel.ssp.clocks import Clocks
+from pycaffe_dist.parallel.ssp.ssp import Ssp
+from pycaffe_dist.parallel.ssp.stale_board import StaleBoard
 
 KINDS = ["stop", "snapshot", "nan", "late", "crash"]
 

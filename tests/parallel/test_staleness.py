@@ -10,9 +10,9 @@ from cases import SOLVERS, Case, build, distance, identical, plan_for, weights
 
 from pycaffe_dist.events import Event, Updated
 from pycaffe_dist.parallel.cluster import distribute
-from pycaffe_dist.parallel.communicator import Communicator
+from pycaffe_dist.parallel.observe.trace import Traffic
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.trace import Traffic
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.testing.ranks import run_ranks
 
 STEPS = 25

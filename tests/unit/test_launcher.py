@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from pycaffe_dist.parallel.launcher import LOCAL, VARIABLES, launched, local_rank, rank_and_size
+from pycaffe_dist.parallel.job.launcher import LOCAL, VARIABLES, launched, local_rank, rank_and_size
 
 
 @pytest.mark.parametrize(("rank", "size"), VARIABLES)
@@ -41,7 +41,7 @@ def test_an_mpirun_of_another_mpi_is_found_out(tmp_path, monkeypatch):
 
 
 def test_a_child_does_not_outlive_its_parent():
-    child = "from pycaffe_dist.parallel.launcher import die_with_parent as d; import time;"
+    child = "from pycaffe_dist.parallel.job.launcher import die_with_parent as d; import time;"
     child += "d(); print('ready', flush=True); time.sleep(600)"
     parent = f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {child!r}]);"
     parent += "p.wait()"

@@ -3,7 +3,7 @@
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist.parallel.launcher import VARIABLES
+from pycaffe_dist.parallel.job.launcher import VARIABLES
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.testing.ranks import run_ranks
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from pycaffe_dist.engines.base import Engine, Fusions
-from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.core import library
 
 
 class OneDnn(Engine):
@@ -20,20 +20,23 @@ class OneDnn(Engine):
     name = "onednn"
 
     def __init__(self) -> None:
-        from pycaffe_dist.engines.onednn import neurons
-        from pycaffe_dist.engines.onednn.batch_norm import BatchNorm
-        from pycaffe_dist.engines.onednn.concat import Concat, Slice
-        from pycaffe_dist.engines.onednn.convolution import Convolution, Deconvolution
-        from pycaffe_dist.engines.onednn.depthwise import ConvolutionDepthwise, DepthwiseConvolution
-        from pycaffe_dist.engines.onednn.dropout import Dropout
-        from pycaffe_dist.engines.onednn.eltwise import Eltwise
-        from pycaffe_dist.engines.onednn.inner_product import InnerProduct
-        from pycaffe_dist.engines.onednn.lrn import LRN
-        from pycaffe_dist.engines.onednn.pooling import Pooling
-        from pycaffe_dist.engines.onednn.prelu import PReLU
-        from pycaffe_dist.engines.onednn.scale import Bias, Scale
-        from pycaffe_dist.engines.onednn.softmax import Softmax, SoftmaxWithLoss
-        from pycaffe_dist.engines.onednn.split import Split
+        from pycaffe_dist.engines.onednn.layers import neurons
+        from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
+        from pycaffe_dist.engines.onednn.layers.concat import Concat, Slice
+        from pycaffe_dist.engines.onednn.layers.convolution import Convolution, Deconvolution
+        from pycaffe_dist.engines.onednn.layers.depthwise import (
+            ConvolutionDepthwise,
+            DepthwiseConvolution,
+        )
+        from pycaffe_dist.engines.onednn.layers.dropout import Dropout
+        from pycaffe_dist.engines.onednn.layers.eltwise import Eltwise
+        from pycaffe_dist.engines.onednn.layers.inner_product import InnerProduct
+        from pycaffe_dist.engines.onednn.layers.lrn import LRN
+        from pycaffe_dist.engines.onednn.layers.pooling import Pooling
+        from pycaffe_dist.engines.onednn.layers.prelu import PReLU
+        from pycaffe_dist.engines.onednn.layers.scale import Bias, Scale
+        from pycaffe_dist.engines.onednn.layers.softmax import Softmax, SoftmaxWithLoss
+        from pycaffe_dist.engines.onednn.layers.split import Split
 
         self.layers = {
             "AbsVal": neurons.AbsVal,
@@ -74,17 +77,17 @@ class OneDnn(Engine):
         return find(net)
 
     def fix_choices(self) -> None:
-        from pycaffe_dist.engines.onednn.settings import CHOICES
+        from pycaffe_dist.engines.onednn.core.settings import CHOICES
 
         CHOICES.measuring = False
 
     def choices(self) -> dict[str, str]:
-        from pycaffe_dist.engines.onednn.settings import CHOICES, machine
+        from pycaffe_dist.engines.onednn.core.settings import CHOICES, machine
 
         return {"machine": machine(), **CHOICES.used}
 
     def give_choices(self, choices: Mapping[str, str]) -> None:
-        from pycaffe_dist.engines.onednn.settings import CHOICES, machine
+        from pycaffe_dist.engines.onednn.core.settings import CHOICES, machine
 
         if choices.get("machine") == machine():  # on another one, others are faster
             CHOICES.give(choices)
@@ -96,13 +99,13 @@ class OneDnn(Engine):
         return passes
 
     def outer(self, left: Any, right: Any, out: Any) -> None:
-        from pycaffe_dist.engines.onednn.products import outer
+        from pycaffe_dist.engines.onednn.core.products import outer
 
         if not outer(left, right, out):
             super().outer(left, right, out)
 
     def converting(self) -> tuple[int, float]:
-        from pycaffe_dist.engines.onednn.primitives import METER
+        from pycaffe_dist.engines.onednn.core.primitives import METER
 
         return METER.count, METER.seconds
 

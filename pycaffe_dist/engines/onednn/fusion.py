@@ -16,13 +16,13 @@ from typing import Any
 
 from pycaffe_dist.blob import Blob, View, Views
 from pycaffe_dist.engines.base import Fusions
-from pycaffe_dist.engines.onednn.accelerated import Accelerated
-from pycaffe_dist.engines.onednn.batch_norm import BatchNorm
-from pycaffe_dist.engines.onednn.convolution import Convolution
-from pycaffe_dist.engines.onednn.eltwise import Eltwise
-from pycaffe_dist.engines.onednn.inner_product import InnerProduct
-from pycaffe_dist.engines.onednn.neurons import ReLU
-from pycaffe_dist.engines.onednn.scale import Scale
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
+from pycaffe_dist.engines.onednn.layers.convolution import Convolution
+from pycaffe_dist.engines.onednn.layers.eltwise import Eltwise
+from pycaffe_dist.engines.onednn.layers.inner_product import InnerProduct
+from pycaffe_dist.engines.onednn.layers.neurons import ReLU
+from pycaffe_dist.engines.onednn.layers.scale import Scale
 from pycaffe_dist.proto.caffe_pb2 import TEST
 
 RELU = 0x20  # the algorithm

@@ -13,9 +13,9 @@ from pycaffe_dist.parallel.agreement import (
     checksums,
     facts,
 )
-from pycaffe_dist.parallel.communicator import run
-from pycaffe_dist.parallel.plan import Plan
+from pycaffe_dist.parallel.plan.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.communicator import run
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from pycaffe_dist.engines import NAMES, current
-from pycaffe_dist.engines.onednn import library
+from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.report import info
 from pycaffe_dist.report.info import Row, as_json, as_text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.parallel import lifeline
+from pycaffe_dist.parallel.job import lifeline
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.tools import run_folder

@@ -1,0 +1,128 @@
+"""What layers of this engine have in common: prepared when shapes are new, generic otherwise."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
+from pycaffe_dist.layer import Layer
+from pycaffe_dist.memory import HOST, Array, Value
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.onednn.fusion import Chain
+
+log = logging.getLogger("pycaffe_dist.engines.onednn")
+
+
+class Accelerated(Layer):
+    """A mixin that goes before the generic layer.
+
+    When the shapes of bottoms or tops are new, ``prepare`` makes the primitives, or raises
+    OneDnnError; the layer is then computed by its generic implementation.
+    """
+
+    fast = False
+    needs_backward = True  # else nothing is kept for it
+    chain: Chain | None = None  # of layers that may be computed together with this one
+    shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
+    _shapes: tuple[Dims, ...] | None = None
+    _stale = True
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        """Make the primitives for these shapes."""
+        raise NotImplementedError
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        raise NotImplementedError
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        raise NotImplementedError
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        before = self._shapes
+        if before is None or self.shares_memory or before != _shapes(bottom, top):
+            super().reshape(bottom, top)
+            self._shapes = _shapes(bottom, top)
+            self._stale |= self._shapes != before
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        if self._stale:
+            self._prepare(bottom, top)
+        if self.chain is None or not self.chain.forward(self):
+            self.forward_alone(bottom, top)
+
+    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if self._stale:
+            self._prepare(bottom, top)
+        if self.chain is None or not self.chain.backward(self):
+            self.backward_alone(top, propagate_down, bottom)
+
+    def computed_by(self) -> tuple[str, str]:
+        """What computes its forward and backward passes, for people."""
+        return "onednn", "onednn"
+
+    def forward_alone(self, bottom: Views, top: Views) -> None:
+        if self.fast:
+            self.fast_forward(bottom, top)
+        else:
+            super().forward(bottom, top)
+
+    def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        if self.fast:
+            self.fast_backward(top, propagate_down, bottom)
+        else:
+            super().backward(top, propagate_down, bottom)
+
+    def _prepare(self, bottom: Views, top: Views) -> None:
+        self._stale = False
+        self.fast = False
+        if self.dtype != np.float32 or not all(v.count for v in (*bottom, *top)):
+            return
+        try:
+            self.prepare(bottom, top)
+            self.fast = True
+        except OneDnnError as e:
+            log.info('layer "%s" (%s): computed by NumPy (%s)', self.name, self.type, e)
+
+
+def _shapes(bottom: Views, top: Views) -> tuple[Dims, ...]:
+    return (*[v.blob.shape for v in bottom], *[v.blob.shape for v in top])
+
+
+def layout_of(value: Value, dims: Dims) -> Layout:
+    """The layout in which a value of these dimensions is now; Caffe's own if it is in many."""
+    for home in value.current:
+        if isinstance(home, Layout) and home.dims == dims:
+            return home
+    return plain(dims)
+
+
+def in_place(one: View, other: View) -> bool:
+    return one.blob.data_value is other.blob.data_value
+
+
+def gradient_room(blob: Blob, layout: Layout) -> tuple[Array, bool]:
+    """Where to write a parameter's gradient, and whether it is still to be added to what is there.
+
+    A gradient that is zero is overwritten; else it goes into a room apart, and ``add_gradient``
+    follows.
+    """
+    value = blob.diff_value
+    if value.is_zero:
+        return value.replace(layout.home), False
+    return layout.allocate(layout.count, value.dtype), True
+
+
+def add_gradient(blob: Blob, layout: Layout, room: Array) -> None:
+    target: Any = blob.diff_value.write(HOST)
+    if layout.is_plain:
+        target += room[: target.size]
+        return
+    host = np.empty_like(target)
+    layout.store(room, host)
+    target += host

@@ -1,0 +1,326 @@
+"""Layouts and primitives: oneDNN's objects as layers use them.
+
+A ``Layout`` is a memory descriptor and, unless it is Caffe's own order, a home of values.  A
+``Primitive`` is one computation with its layouts fixed.  A ``Call`` is a primitive with memory
+bound to its arguments, made once and run at every step.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.engines.onednn.core.library import ANY, F32, MOST_AXES, Arg, Library, OneDnnError
+from pycaffe_dist.memory import HOST, Array, Home, aligned
+
+Dims = tuple[int, ...]
+DimsArray = ctypes.c_int64 * MOST_AXES
+USER_SCRATCHPAD = 1
+CPU = 1
+
+
+class Runtime:
+    """The library with its engine and stream, and what each thread keeps."""
+
+    def __init__(self, lib: Library) -> None:
+        self.lib = lib
+        self.engine = lib.create("engine_create", CPU, 0)
+        self.stream = lib.create("stream_create", self.engine, 1)
+        self.execute = lib.primitive_execute
+        self._local = threading.local()
+
+    @property
+    def reorders(self) -> dict[tuple[Layout, Layout], Call]:
+        """By (from, to): calls keep the memory they were bound to, so each thread has its own."""
+        found: dict[tuple[Layout, Layout], Call] | None = getattr(self._local, "reorders", None)
+        if found is None:
+            found = self._local.reorders = {}
+        return found
+
+    def scratch(self, size: int) -> Array:
+        """Room of at least ``size`` bytes that any primitive of this thread may overwrite."""
+        room: Array | None = getattr(self._local, "scratch", None)
+        if room is None or room.nbytes < size:
+            room = self._local.scratch = aligned(-(-size // 4), np.dtype(np.float32))
+        return room
+
+    def attributes(self, post_ops: Sequence[tuple[Any, ...]] = ()) -> int:
+        """Attributes with these post-operations; scratchpads are ours in any case."""
+        attr = self.lib.create("primitive_attr_create")
+        self.lib.primitive_attr_set_scratchpad_mode(attr, USER_SCRATCHPAD)
+        if post_ops:
+            chain = self.lib.create("post_ops_create")
+            for kind, *args in post_ops:
+                if getattr(self.lib, f"post_ops_append_{kind}")(chain, *args):
+                    raise OneDnnError(f"post-operation {kind} is refused")
+            self.lib.primitive_attr_set_post_ops(attr, chain)
+            self.lib.post_ops_destroy(chain)
+        return attr
+
+
+@cache
+def runtime() -> Runtime:
+    return Runtime(library.load())
+
+
+def dims_array(dims: Sequence[int]) -> Any:
+    return DimsArray(*dims)
+
+
+class ReorderMeter:
+    """How many values changed their layout, and how long that took."""
+
+    def __init__(self) -> None:
+        self.count, self.seconds = 0, 0.0
+
+
+METER = ReorderMeter()
+
+
+class Layout:
+    """How a tensor of certain dimensions lies in memory.  Equal layouts are the same object."""
+
+    _known: ClassVar[dict[Any, Layout]] = {}
+
+    def __init__(self, md: int, key: tuple[Any, ...]) -> None:
+        dims, strides, blocks = key
+        self.md = md
+        self.dims: Dims = dims
+        self.strides: Dims = strides
+        self.blocks: tuple[tuple[int, int], ...] = blocks  # (size, axis)
+        self.size: int = runtime().lib.memory_desc_get_size(md)
+        self.count = math.prod(dims)
+        self.is_plain = not blocks and strides == plain_strides(dims)
+        self.home: Home = HOST if self.is_plain else self
+        self.key = key
+
+    @classmethod
+    def of(cls, md: int) -> Layout:
+        """The layout that a descriptor, which stays its owner's, describes."""
+        key = _describe(md)
+        found = cls._known.get(key)
+        if found is None:
+            clone = runtime().lib.create("memory_desc_clone", md)
+            found = cls._known[key] = cls(clone, key)
+        return found
+
+    def block(self, axis: int) -> int:
+        """How many neighbours along an axis lie together."""
+        return math.prod(size for size, along in self.blocks if along == axis)
+
+    # -- a home of values --------------------------------------------------------------------
+
+    def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
+        return aligned(self.size // dtype.itemsize, dtype)
+
+    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+        return self.size
+
+    def clear(self, room: Array) -> None:
+        room[...] = 0
+
+    def load(self, host: Array, room: Array) -> None:
+        reorder(plain(self.dims), host, self, room)
+
+    def store(self, room: Array, host: Array) -> None:
+        reorder(self, room, plain(self.dims), host)
+
+    def fetch(self, source: Home, there: Array, room: Array) -> bool:
+        if isinstance(source, Layout) and source.dims == self.dims:
+            reorder(source, there, self, room)
+            return True
+        return False
+
+    def __repr__(self) -> str:
+        return f"Layout{self.key}"
+
+
+def _describe(md: int) -> tuple[Any, ...]:
+    """(dimensions, strides, inner blocks) of a descriptor."""
+    lib = runtime().lib
+
+    def number(query: int) -> int:
+        value = ctypes.c_int()
+        lib.memory_desc_query(md, query, ctypes.byref(value))
+        return value.value
+
+    def numbers(query: int, count: int) -> Dims:
+        pointer = ctypes.POINTER(ctypes.c_int64)()
+        lib.memory_desc_query(md, query, ctypes.byref(pointer))
+        return tuple(pointer[:count])
+
+    axes, blocks = number(256), number(263)
+    sizes, indices = numbers(264, blocks), numbers(265, blocks)
+    return numbers(257, axes), numbers(14, axes), tuple(zip(sizes, indices, strict=True))
+
+
+def plain_strides(dims: Dims) -> Dims:
+    strides = [1]
+    for d in reversed(dims[1:]):
+        strides.insert(0, strides[0] * max(d, 1))
+    return tuple(strides)
+
+
+@cache
+def plain(dims: Dims) -> Layout:
+    """Caffe's own order."""
+    return strided(dims, plain_strides(dims))
+
+
+@cache
+def strided(dims: Dims, strides: Dims) -> Layout:
+    lib = runtime().lib
+    sizes = dims_array(dims), dims_array(strides)
+    md = lib.create("memory_desc_create_with_strides", len(dims), sizes[0], F32, sizes[1])
+    return Layout.of(md)
+
+
+@cache
+def anyhow(dims: Dims) -> int:
+    """A descriptor that leaves the layout to the primitive."""
+    sizes = dims_array(dims)
+    return runtime().lib.create("memory_desc_create_with_tag", len(dims), sizes, F32, ANY)
+
+
+class Primitive:
+    """One computation.  The first implementation that oneDNN offers, until ``advance`` is called.
+
+    Args:
+        kind: its name in the C API, such as ``convolution_forward``.
+        args: those of its descriptor, without the result, the engine and the attributes.
+        post_ops: what is done to the result before it is written.
+    """
+
+    def __init__(
+        self, kind: str, *args: Any, post_ops: Sequence[tuple[Any, ...]] = (), engine: bool = True
+    ) -> None:
+        self.kind = kind
+        self._run = runtime()
+        attr = self._run.attributes(post_ops)
+        given = (self._run.engine, *args) if engine else args
+        try:
+            self.pd = self._run.lib.create(f"{kind}_primitive_desc_create", *given, attr)
+        finally:
+            self._run.lib.primitive_attr_destroy(attr)
+
+    def layout(self, query: int, index: int = 0) -> Layout:
+        md = self._run.lib.primitive_desc_query_md(self.pd, query, index)
+        if not md:
+            raise OneDnnError(f"{self.kind} has no layout {query}")
+        return Layout.of(md)
+
+    @property
+    def implementation(self) -> str:
+        name = ctypes.c_char_p()
+        self._run.lib.primitive_desc_query(self.pd, 8, 0, ctypes.byref(name))
+        return (name.value or b"").decode()
+
+    def advance(self) -> bool:
+        """Take the next implementation; False if there is none."""
+        return bool(self._run.lib.primitive_desc_next_impl(self.pd) == 0)
+
+    def implementations(self) -> list[str]:
+        """The names of all, from this one on; it has none of them afterwards."""
+        names = [self.implementation]
+        while self.advance():
+            names.append(self.implementation)
+        return list(dict.fromkeys(names))
+
+    def seek(self, name: str) -> None:
+        """Take the implementation of that name."""
+        while self.implementation != name:
+            if not self.advance():
+                raise OneDnnError(f"{self.kind} has no implementation {name}")
+
+    def size_of(self, query: int) -> int:
+        """Bytes of a workspace or scratchpad; 0 if there is none."""
+        md = self._run.lib.primitive_desc_query_md(self.pd, query, 0)
+        return int(self._run.lib.memory_desc_get_size(md)) if md else 0
+
+    def descriptor(self, query: int) -> int:
+        """Of memory whose layout is the primitive's own affair, such as a workspace."""
+        return int(self._run.lib.primitive_desc_query_md(self.pd, query, 0))
+
+    def call(self, *args: tuple[int, Layout | int]) -> Call:
+        """Ready to be run with a room for each of these arguments, in this order."""
+        return Call(self, args)
+
+    def __del__(self) -> None:
+        pd = getattr(self, "pd", None)
+        if pd:
+            self._run.lib.primitive_desc_destroy(pd)
+
+
+class ExecArg(ctypes.Structure):
+    _fields_ = [("arg", ctypes.c_int), ("memory", ctypes.c_void_p)]
+
+
+class Call:
+    """A primitive and memory objects for its arguments; rooms are bound when they change."""
+
+    __slots__ = ("_args", "_count", "_execute", "_handle", "_memories", "_rooms", "_run", "_size")
+
+    def __init__(self, primitive: Primitive, args: Sequence[tuple[int, Layout | int]]) -> None:
+        self._run = run = runtime()
+        self._handle = run.lib.create("primitive_create", primitive.pd)
+        descriptors = [(arg, x.md if isinstance(x, Layout) else x) for arg, x in args]
+        self._size = primitive.size_of(library.SCRATCHPAD)
+        if self._size:
+            md = run.lib.primitive_desc_query_md(primitive.pd, library.SCRATCHPAD, 0)
+            descriptors.append((Arg.SCRATCHPAD, md))
+        self._memories = [
+            run.lib.create("memory_create", md, run.engine, None) for _, md in descriptors
+        ]
+        self._count = len(descriptors)
+        self._args = (ExecArg * self._count)(
+            *(
+                ExecArg(arg, memory)
+                for (arg, _), memory in zip(descriptors, self._memories, strict=True)
+            )
+        )
+        self._rooms: list[Any] = [None] * self._count
+        self._execute = run.execute
+
+    def __call__(self, *rooms: Array) -> None:
+        if self._size:
+            rooms = (*rooms, self._run.scratch(self._size))
+        bound = self._rooms
+        for i, room in enumerate(rooms):
+            if room is not bound[i]:
+                self._bind(i, room)
+        status = self._execute(self._handle, self._run.stream, self._count, self._args)
+        if status:
+            raise OneDnnError(f"execution gives status {status}")
+
+    def _bind(self, i: int, room: Array) -> None:
+        address = room.__array_interface__["data"][0]
+        self._run.lib.memory_set_data_handle(self._memories[i], address)
+        self._rooms[i] = room
+
+    def __del__(self) -> None:
+        for memory in getattr(self, "_memories", ()):
+            self._run.lib.memory_destroy(memory)
+        if hasattr(self, "_handle"):
+            self._run.lib.primitive_destroy(self._handle)
+
+
+def reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
+    """Copy values from one layout to another."""
+    begin = time.perf_counter()
+    calls = runtime().reorders
+    call = calls.get((source, target))
+    if call is None:
+        engine = runtime().engine
+        made = Primitive("reorder", source.md, engine, target.md, engine, engine=False)
+        call = calls[source, target] = made.call((Arg.SRC, source), (Arg.DST, target))
+    call(room, there)
+    METER.count += 1
+    METER.seconds += time.perf_counter() - begin

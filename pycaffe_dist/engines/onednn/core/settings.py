@@ -1,0 +1,21 @@
+"""What the engine keeps for the whole process: its choices and its number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.engines.onednn.core.choice import Choices, cache_file, cpu
+from pycaffe_dist.threads import threads
+
+CHOICES = Choices(cache_file(library.load().release))
+
+
+def machine() -> str:
+    """For whom a choice holds."""
+    return f"oneDNN {library.load().release}, {cpu()}"
+
+
+def case(what: str, *facts: Any) -> str:
+    """The name under which a choice is remembered."""
+    return f"{what}, {threads()} threads: " + " ".join(str(f).replace(" ", "") for f in facts)

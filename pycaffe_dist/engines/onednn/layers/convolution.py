@@ -1,0 +1,214 @@
+"""Convolution and Deconvolution: oneDNN's, Winograd's, or im2col and BLAS, whichever is fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.engines.onednn.core.accelerated import add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.core.arithmetic import activation
+from pycaffe_dist.engines.onednn.core.choice import Candidate
+from pycaffe_dist.engines.onednn.core.primitives import (
+    Call,
+    Dims,
+    Layout,
+    Primitive,
+    anyhow,
+    dims_array,
+    plain,
+)
+from pycaffe_dist.engines.onednn.core.products import Product, implementations, roles, trial_of
+from pycaffe_dist.engines.onednn.core.weighted import Weighted
+from pycaffe_dist.layers import convolution as generic
+from pycaffe_dist.memory import Array, Value
+from pycaffe_dist.proto.caffe_pb2 import TEST
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.onednn.core.winograd import Filtering
+
+DIRECT = 1  # the algorithm
+
+
+class BaseConvolution(Weighted, generic.BaseConvolution):
+    """The products of the generic layer between an image (N, C, *image) and out (N, M, *out)."""
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        w = self.windows
+        self.image_dims: Dims = (self.images, self.image_channels, *w.image)
+        self.out_dims: Dims = (self.images, self.out_channels, *w.out)
+        channels: Dims = (self.out_channels, self.image_channels // self.group)
+        if self.group > 1:
+            channels = (self.group, channels[0] // self.group, channels[1])
+        self.weight_dims: Dims = (*channels, *w.kernel)
+        dilates = [d - 1 for d in w.dilation]
+        self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
+        self.prepare_products()
+        self._activations: dict[tuple[Layout, tuple[Any, ...]], Call] = {}
+        self._hint = self._primitive("gather", bias=False)
+
+    # -- the three products ------------------------------------------------------------------
+
+    def fast_gather(self, image: Value, out: Value, biased: bool) -> None:
+        made = self.product("gather", biased)
+        x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
+        rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
+        if biased:
+            rooms.append(self.params[1].data_value.read())
+        made.call(*rooms, out.replace(y.home))
+
+    def fast_spread(self, out: Value, image: Value) -> None:
+        made = self.product("spread")
+        x, weights, y = made.layouts
+        read = self.params[0].data_value.read(weights.home)
+        made.call(image.replace(x.home), read, out.read(y.home))
+
+    def fast_weights(self, image: Value, out: Value, biased: bool) -> None:
+        """Add to the gradient of the weights and, if it is ``out`` that has one, of the bias."""
+        made = self.product("weights", biased)
+        x, weights, *bias_layout, y = made.layouts
+        blobs = self.params[0].blob, *([self.params[1].blob] if biased else [])
+        targets = [
+            (blob, layout, *gradient_room(blob, layout))
+            for blob, layout in zip(blobs, (weights, *bias_layout), strict=True)
+        ]
+        rooms = [room for _, _, room, _ in targets]
+        made.call(image.read(x.home), *rooms, out.read(y.home))
+        for blob, layout, room, apart in targets:
+            if apart:
+                add_gradient(blob, layout, room)
+
+    # -- by BLAS: called with rooms as primitives are ------------------------------------------
+
+    def blas_gather(self, image: Array, weights: Array, *rest: Array) -> None:
+        """The generic product, whose weights are the layer's own."""
+        *bias, out = rest
+        self.gather(_shaped(image, self.image_dims), _shaped(out, self.out_dims), *bias)
+        for post_op in self.post_ops:
+            key = plain(self.out_dims), post_op
+            if key not in self._activations:
+                self._activations[key] = activation(*key)
+            self._activations[key](out, out)
+
+    def blas_spread(self, image: Array, weights: Array, out: Array) -> None:
+        self.spread(_shaped(out, self.out_dims), _shaped(image, self.image_dims))
+
+    def blas_weights(self, image: Array, weights: Array, *rest: Array) -> None:
+        *bias, out = rest
+        below, above = _shaped(image, self.image_dims), _shaped(out, self.out_dims)
+        weights[...] = 0
+        self.sum_weight_gradient(below, above, _shaped(weights, self.params[0].shape))
+        for b in bias:
+            b[...] = above.reshape(self.images, self.out_channels, -1).sum(axis=2).sum(axis=0)
+
+    # -- choosing ----------------------------------------------------------------------------
+
+    def facts(self) -> tuple[Any, ...]:
+        w = self.windows
+        return self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation
+
+    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+        changed = "store" if which == "weights" else "load" * (self.phase != TEST)
+        ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
+        trial = partial(trial_of, weights=changed, ends=ends)
+        make = partial(self._primitive, which, bias)
+        yield from implementations(make, roles(which, bias), trial)
+        for filtering in _filterings() if self._suits_winograd() else ():
+            build = partial(self._winograd, filtering, which, bias)
+            yield Candidate(filtering.name, build, trial)
+        dims = self.image_dims, self.weight_dims, (self.out_channels,), self.out_dims
+        yield self.by_blas(which, bias, [plain(d) for d in dims], trial)
+
+    def _suits_winograd(self) -> bool:
+        w = self.windows
+        return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
+
+    def _winograd(self, filtering: Filtering, which: str, bias: bool) -> Product:
+        from pycaffe_dist.engines.onednn.core import winograd
+
+        image, out = self._hint.layout(library.SRC), self._hint.layout(library.DST)
+        pad = self.windows.pad
+        if which == "weights":
+            return winograd.Weights(filtering, image, out, self.group, pad, bias)
+        if which == "gather":
+            return winograd.Gather(filtering, image, out, self.group, pad, bias, self.post_ops)
+        turned = tuple(2 - p for p in pad)
+        return winograd.Gather(filtering, out, image, self.group, turned, backward=True)
+
+    def _primitive(self, which: str, bias: bool = False) -> Primitive:
+        image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)
+        # Few channels are read as they come: a data layer writes Caffe's own order.
+        if self.image_channels < 8 and self.group == 1:
+            image = plain(self.image_dims).md
+        out, b = anyhow(self.out_dims), anyhow((self.out_channels,)) if bias else None
+        if which == "gather":
+            kind = self.forward_kind, DIRECT
+            args = (*kind, image, weights, b, out, *self._spacing)
+            return Primitive("convolution_forward", *args, post_ops=self.post_ops)
+        if which == "spread":
+            args = (DIRECT, image, weights, out, *self._spacing, self._hint.pd)
+            return Primitive("convolution_backward_data", *args)
+        args = (DIRECT, image, weights, b, out, *self._spacing, self._hint.pd)
+        return Primitive("convolution_backward_weights", *args)
+
+    def _learns(self, i: int) -> bool:
+        return len(self.params) > i and self.param_propagate_down[i]
+
+
+@cache
+def _filterings() -> tuple[Filtering, ...]:
+    """Winograd's; none where LLVM, which makes its kernels, is not there."""
+    try:
+        from pycaffe_dist.engines.onednn.core.winograd import FILTERINGS
+    except ImportError:
+        return ()
+    return FILTERINGS
+
+
+def _shaped(room: Array, dims: Dims) -> Array:
+    """What is in a room of plain memory, which may be larger than it is now."""
+    return room[: prod(dims)].reshape(dims)
+
+
+class Convolution(BaseConvolution, generic.Convolution):
+    __doc__ = generic.Convolution.__doc__
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        for x, y in zip(bottom, top, strict=True):
+            self.fast_gather(x.blob.data_value, y.blob.data_value, len(self.params) > 1)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        for x, y, down in zip(bottom, top, propagate_down, strict=True):
+            if self._learns(0):
+                self.fast_weights(x.blob.data_value, y.blob.diff_value, self._learns(1))
+            elif self._learns(1):
+                self.add_bias_gradient(y.diff)
+            if down:
+                self.fast_spread(y.blob.diff_value, x.blob.diff_value)
+
+
+class Deconvolution(BaseConvolution, generic.Deconvolution):
+    __doc__ = generic.Deconvolution.__doc__
+    forward_product = "spread"
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        for x, y in zip(bottom, top, strict=True):
+            self.fast_spread(x.blob.data_value, y.blob.data_value)
+            if len(self.params) > 1:
+                self._add_bias(y)
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        for x, y, down in zip(bottom, top, propagate_down, strict=True):
+            if self._learns(1):
+                self.add_bias_gradient(y.diff)
+            if self._learns(0):
+                self.fast_weights(y.blob.diff_value, x.blob.data_value, False)
+            if down:
+                self.fast_gather(y.blob.diff_value, x.blob.diff_value, False)
+
+    def _add_bias(self, y: View) -> None:
+        pixels = y.data.reshape(self.images, self.outputs, prod(self.windows.image))
+        pixels += self.params[1].data[:, None]

@@ -1,0 +1,173 @@
+"""InnerProduct by oneDNN's inner products, or BLAS where that is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.blob import Blob, Flags, Views
+from pycaffe_dist.engines.onednn.core.accelerated import add_gradient
+from pycaffe_dist.engines.onednn.core.arithmetic import activation
+from pycaffe_dist.engines.onednn.core.choice import Candidate
+from pycaffe_dist.engines.onednn.core.primitives import (
+    Call,
+    Layout,
+    Primitive,
+    anyhow,
+    plain,
+    strided,
+)
+from pycaffe_dist.engines.onednn.core.products import Product, implementations, ones, roles
+from pycaffe_dist.engines.onednn.core.weighted import Weighted
+from pycaffe_dist.layers import inner_product as generic
+from pycaffe_dist.memory import HOST, Array, Home, Value
+from pycaffe_dist.proto.caffe_pb2 import TEST
+
+
+class InnerProduct(Weighted, generic.InnerProduct):
+    __doc__ = generic.InnerProduct.__doc__
+
+    def prepare(self, bottom: Views, top: Views) -> None:
+        self._rows = top[0].count // self.outputs
+        self._x, self._y = plain((self._rows, self.inputs)), plain((self._rows, self.outputs))
+        dims = self.outputs, self.inputs
+        self._stored = strided(dims, (1, self.outputs)) if self.transpose else plain(dims)
+        self.prepare_products()
+        self._hint = self._primitive("gather", False, self._stored.md)
+        self._activate: Call | None = None
+
+    def fast_forward(self, bottom: Views, top: Views) -> None:
+        biased = len(self.params) > 1
+        made = self.product("gather", biased)
+        weights = self.params[0].data_value.read(self._home(made.layouts[1]))
+        bias = [self.params[1].data_value.read()] if biased else []
+        made.call(bottom[0].data_value.read(), weights, *bias, top[0].data_value.replace())
+
+    def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        gy = top[0].diff_value.read()
+        learns = [*self.param_propagate_down, False]
+        if learns[0]:
+            self._add_gradients(bottom[0].data_value.read(), gy, learns[1])
+        elif learns[1]:
+            self.params[1].diff[...] += self._as_y(gy).sum(axis=0)
+        if propagate_down[0]:
+            self._spread(gy, bottom[0].diff_value)
+
+    def _spread(self, gy: Array, target: Value) -> None:
+        made = self.product("spread")
+        weights = self.params[0].data_value.read(self._home(made.layouts[1]))
+        made.call(target.replace(), weights, gy)
+
+    def _add_gradients(self, x: Array, gy: Array, biased: bool) -> None:
+        made = self.product("weights", biased)
+        targets = [
+            Target(param.blob, layout, self._home(layout))
+            for param, layout in zip(self.params, made.layouts[1:-1], strict=False)
+        ]
+        made.call(x, *[target.room for target in targets], gy)
+        for target in targets:
+            target.add()
+
+    # -- by BLAS: called with rooms as primitives are ------------------------------------------
+
+    def blas_gather(self, x: Array, weights: Array, *rest: Array) -> None:
+        *bias, y = rest
+        out = np.matmul(self._as_x(x), self._in_out(weights), out=self._as_y(y))
+        for b in bias:
+            out += b
+        if self.post_ops:
+            self._activate = self._activate or activation(self._y, *self.post_ops)
+            self._activate(y, y)
+
+    def blas_spread(self, x: Array, weights: Array, y: Array) -> None:
+        np.matmul(self._as_y(y), self._in_out(weights).T, out=self._as_x(x))
+
+    def blas_weights(self, x: Array, weights: Array, *rest: Array) -> None:
+        *bias, y = rest
+        np.matmul(self._as_x(x).T, self._as_y(y), out=self._in_out(weights))
+        for b in bias:
+            np.sum(self._as_y(y), axis=0, out=b)
+
+    def _in_out(self, weights: Array) -> Array:
+        """The weights as they are stored, as a matrix (inputs, outputs)."""
+        if self.transpose:
+            return weights.reshape(self.inputs, self.outputs)
+        return weights.reshape(self.outputs, self.inputs).T
+
+    def _as_x(self, room: Array) -> Array:
+        return room[: self._x.count].reshape(self._x.dims)
+
+    def _as_y(self, room: Array) -> Array:
+        return room[: self._y.count].reshape(self._y.dims)
+
+    def _home(self, layout: Layout) -> Home:
+        """Of parameters: as they are stored, or in an order that the primitive asks for."""
+        return HOST if layout is self._stored else layout.home
+
+    # -- choosing ----------------------------------------------------------------------------
+
+    def facts(self) -> tuple[Any, ...]:
+        return self._x.dims, self._y.dims, self.transpose
+
+    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+        """Primitives on the weights as they are stored come first."""
+        trial = partial(self._trial, which)
+        orders = [(self._stored.md, "")]
+        if not self.transpose:
+            orders.append((anyhow(self._stored.dims), " ordered"))
+        for weights, mark in orders:
+            make = partial(self._primitive, which, bias, weights)
+            yield from implementations(make, roles(which, bias), trial, mark)
+        layouts = [self._x, self._stored, plain((self.outputs,)), self._y]
+        yield self.by_blas(which, bias, layouts, trial)
+
+    def _primitive(self, which: str, bias: bool, weights: int) -> Primitive:
+        x, y = self._x.md, self._y.md
+        b = plain((self.outputs,)).md if bias else None
+        if which == "gather":
+            args = (self.forward_kind, x, weights, b, y)
+            return Primitive("inner_product_forward", *args, post_ops=self.post_ops)
+        if which == "spread":
+            return Primitive("inner_product_backward_data", x, weights, y, self._hint.pd)
+        return Primitive("inner_product_backward_weights", x, weights, b, y, self._hint.pd)
+
+    def _trial(self, which: str, made: Product) -> Callable[[], object]:
+        """Reordering weights for their own sake counts, except for those that stay as they are."""
+        layout = made.layouts[1]
+        rooms = [ones(x) for x in made.layouts]
+        if layout is self._stored:
+            return lambda: made.call(*rooms)
+        stored, ordered = ones(self._stored), rooms[1]
+
+        def run() -> None:
+            if which != "weights" and self.phase != TEST:
+                layout.load(stored, ordered)
+            made.call(*rooms)
+            if which == "weights":
+                layout.store(ordered, stored)
+
+        return run
+
+
+class Target:
+    """Where a parameter's gradient is written to: its own room if that is zero, else apart."""
+
+    def __init__(self, blob: Blob, layout: Layout, home: Home) -> None:
+        self._blob, self._layout, self._home = blob, layout, home
+        self._apart = not blob.diff_value.is_zero
+        count, dtype = layout.count, np.dtype(np.float32)
+        self.room: Array = (
+            layout.allocate(count, dtype) if self._apart else blob.diff_value.replace(home)
+        )
+
+    def add(self) -> None:
+        if not self._apart:
+            return
+        if self._home is HOST:
+            total: Array = self._blob.diff_value.write()
+            total += self.room
+        else:
+            add_gradient(self._blob, self._layout, self.room)

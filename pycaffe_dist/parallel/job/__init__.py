@@ -1,0 +1,1 @@
+"""A job as processes: starting mpirun and ranks, watching them, naming the one that failed."""

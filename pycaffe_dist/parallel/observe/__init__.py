@@ -1,0 +1,1 @@
+"""What was exchanged and when: traces of a step and statistics of a run."""

@@ -1,0 +1,1 @@
+"""Which scheme each parameter takes (SACP), from what an exchange costs on the links there are."""

@@ -1,0 +1,1 @@
+"""How the gradient of one parameter becomes the joint one: all-reduce, sharded, SFB, sf-push."""

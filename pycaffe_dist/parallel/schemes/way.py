@@ -1,0 +1,51 @@
+"""The way of gradients between ranks, as a cluster sees it: through the memory of the hosts.
+
+nccl.py has the other one, straight from device to device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pycaffe_dist.engines.base import Loss
+from pycaffe_dist.parallel.plan.links import Links, measure_links
+from pycaffe_dist.parallel.schemes.dense import Allreduce, Sharded
+from pycaffe_dist.parallel.schemes.factors import Sfb, SfPush
+from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.transport.communicator import Communicator
+
+
+class Way:
+    """Through host memory, by MPI.
+
+    Attributes:
+        words: what the log says of it; nothing where no rank has a GPU.
+        schemes: what carries gradients, by the names of the plan.
+        levels: whether the ranks of a node add up first, and their leader speaks for them.
+        times: busy and exposed seconds, where it is not the host that sees them.
+    """
+
+    schemes: Mapping[str, type[Parcel]] = {
+        cls.scheme: cls for cls in (Allreduce, Sharded, Sfb, SfPush)
+    }
+    levels = True
+    times: Callable[[], tuple[float, float]] | None = None
+
+    def __init__(self, words: str = "") -> None:
+        self.words = words
+
+    def links(self, communicator: Communicator) -> Links:
+        """Measured, by all ranks together."""
+        return measure_links(communicator)
+
+    def fabric(self, plain: Fabric) -> Fabric:
+        return plain
+
+    def losses(self, loss: Loss) -> Any:
+        """The losses of all ranks, if they travel this way; None: with what else ranks tell."""
+        return None
+
+    def mean_over_ranks(self, values: Any) -> Any:
+        """The mean of an array over ranks; None: it is made in the hosts."""
+        return None

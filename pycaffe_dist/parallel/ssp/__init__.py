@@ -1,0 +1,1 @@
+"""Stale synchronous training: ranks may be some iterations apart (``--staleness``)."""

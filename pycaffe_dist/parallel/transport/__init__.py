@@ -1,0 +1,4 @@
+"""Bytes from rank to rank: communicators, collectives, streams, number formats, budgets.
+
+Knows nothing of nets, plans and schemes.
+"""
