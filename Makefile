@@ -37,14 +37,14 @@ PYTEST := $(PY) -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal
 test: setup
 	$(PYTEST) $(FLAGS)
 
-SMOKE := smoke golden unit/proto unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
+SMOKE := smoke golden unit/proto unit/solvers unit/test_net.py unit/test_solver.py unit/pycaffe/test_net.py
 SMOKE += parallel/test_ops.py::test_ranks_train_and_rank_0_speaks_for_all
 
 smoke: setup  ## recorded answers, files, nets, solvers and two ranks, in under a minute
 	$(PYTEST) --backend onednn $(addprefix tests/,$(SMOKE))
 
-ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/test_pycaffe.py
-ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/test_classifier.py unit/test_detector.py
+ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/pycaffe/test_net.py
+ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/pycaffe/test_classifier.py unit/pycaffe/test_detector.py
 
 test-gpu: setup  ## layers, nets, solvers and kernels on a real GPU
 	PCD_TEST_GPU=1 $(PY) -m pytest tests/gpu

@@ -1,79 +1,38 @@
 """Caffe's net and solver semantics in Python, on one machine or across a cluster.
 
-``import pycaffe_dist as caffe`` gives pycaffe's API.
+``import pycaffe_dist as caffe`` gives pycaffe's API (the room pycaffe/).  Names and modules are
+loaded when they are first used, so that ``import pycaffe_dist.errors`` loads one module.
 """
 
-from pycaffe_dist import _caffe, io, layers
-from pycaffe_dist.as_caffe import install_as_caffe
-from pycaffe_dist.classifier import Classifier
-from pycaffe_dist.detector import Detector
-from pycaffe_dist.net_spec import NetSpec, params, to_proto
-from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN
-from pycaffe_dist.pycaffe import Net
-from pycaffe_dist.pynccl import NCCL, has_nccl
-from pycaffe_dist.pysolver import (
-    AdaDeltaSolver,
-    AdaGradSolver,
-    AdamSolver,
-    NesterovSolver,
-    RMSPropSolver,
-    SGDSolver,
-    get_solver,
-)
-from pycaffe_dist.python_base import Layer
-from pycaffe_dist.settings import (
-    init_log,
-    layer_type_list,
-    log,
-    set_device,
-    set_mode_cpu,
-    set_mode_gpu,
-    set_multiprocess,
-    set_random_seed,
-    set_solver_count,
-    set_solver_rank,
-    solver_count,
-    solver_rank,
-)
-from pycaffe_dist.timer import Timer
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING
+
+from pycaffe_dist import pycaffe
 from pycaffe_dist.version import CAFFE
+
+if TYPE_CHECKING:
+    from pycaffe_dist import _caffe as _caffe
+    from pycaffe_dist import io as io
+    from pycaffe_dist import layers as layers
+    from pycaffe_dist.pycaffe import *  # noqa: F403
 
 __version__ = CAFFE  # our own is in pycaffe_dist.version
 
-__all__ = [
-    "NCCL",
-    "TEST",
-    "TRAIN",
-    "AdaDeltaSolver",
-    "AdaGradSolver",
-    "AdamSolver",
-    "Classifier",
-    "Detector",
-    "Layer",
-    "NesterovSolver",
-    "Net",
-    "NetSpec",
-    "RMSPropSolver",
-    "SGDSolver",
-    "Timer",
-    "_caffe",
-    "get_solver",
-    "has_nccl",
-    "init_log",
-    "install_as_caffe",
-    "io",
-    "layer_type_list",
-    "layers",
-    "log",
-    "params",
-    "set_device",
-    "set_mode_cpu",
-    "set_mode_gpu",
-    "set_multiprocess",
-    "set_random_seed",
-    "set_solver_count",
-    "set_solver_rank",
-    "solver_count",
-    "solver_rank",
-    "to_proto",
-]
+__all__ = [*pycaffe.HOMES, "_caffe", "io", "layers"]
+
+
+if not TYPE_CHECKING:  # who would find no name wrong
+
+    def __getattr__(name: str) -> object:
+        if name in pycaffe.HOMES:
+            return getattr(pycaffe, name)
+        if not name.startswith("__") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

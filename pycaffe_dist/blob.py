@@ -190,3 +190,15 @@ def _blob_of(either: Blob | View) -> Blob:
 
 Views = Sequence[View]
 Flags = Sequence[bool]
+
+
+class BlobVec(list[Blob]):
+    """A layer's parameters; makes new ones of its number type: ``blobs.add_blob(3, 4)``."""
+
+    def __init__(self, dtype: DTypeLike = np.float32) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def add_blob(self, *shape: int) -> None:
+        """Append a blob of zeros."""
+        self.append(Blob(shape, self.dtype))

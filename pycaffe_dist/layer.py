@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.blob import Blob, BlobVec, Flags, View, Views
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import fill
@@ -26,7 +26,6 @@ from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 from pycaffe_dist.user_modules import in_one_line
-from pycaffe_dist.vectors import BlobVec
 
 LAYERS: dict[str, type[Layer]] = {}
 READINGS: dict[str, list[Reading]] = {}  # of types that forks use for different layers

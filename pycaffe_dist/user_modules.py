@@ -10,8 +10,8 @@ import traceback
 from collections.abc import Iterable
 from types import ModuleType
 
-from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.pycaffe.as_caffe import install_as_caffe
 
 
 def import_layers(names: Iterable[str]) -> None:

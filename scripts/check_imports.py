@@ -24,7 +24,7 @@ OWNERS = {
     "lmdb": ("data/", "py2/shadows/"),
     "cramjam": ("data/leveldb/",),
     "crc32c": ("data/leveldb/", "proto/seal.py"),
-    "PIL": ("data/", "io.py", "py2/scipy_misc.py"),
+    "PIL": ("data/", "pycaffe/io.py", "py2/scipy_misc.py"),
     "fissix": ("py2/syntax.py",),
 }
 # Rooms inside, and the rooms they must never import.

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.net_spec import NetSpec, Top, params
-from pycaffe_dist.net_spec import layers as L
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, LayerParameter, NetParameter
+from pycaffe_dist.pycaffe.net_spec import NetSpec, Top, params
+from pycaffe_dist.pycaffe.net_spec import layers as L
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100  # a message that fits is written on one line

@@ -32,10 +32,14 @@ import pytest
 
 HERE = Path(__file__).parent
 MATRIX = ("layers", "golden", "unit/solvers", "unit/test_net.py", "unit/test_solver.py")
-MATRIX += ("unit/test_pycaffe.py", "unit/test_testing_kit.py", "unit/test_custom_layers.py")
-MATRIX += ("unit/test_loading.py", "unit/test_classifier.py", "unit/test_detector.py")
+MATRIX += ("unit/pycaffe/test_net.py", "unit/test_testing_kit.py", "unit/test_custom_layers.py")
+MATRIX += (
+    "unit/test_loading.py",
+    "unit/pycaffe/test_classifier.py",
+    "unit/pycaffe/test_detector.py",
+)
 # The layers of oneDNN have tests of their own in engines/.
-ONEDNN = ("golden", "unit/test_pycaffe.py", "layers/test_not_finite.py")
+ONEDNN = ("golden", "unit/pycaffe/test_net.py", "layers/test_not_finite.py")
 ONEDNN += ("layers/test_items_picked.py",)
 TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 150
 # Variables, by their first letters: of threads, our own, Caffe's log, folders, an mpirun.

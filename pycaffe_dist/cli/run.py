@@ -15,11 +15,11 @@ from typing import Any
 
 import pycaffe_dist
 from pycaffe_dist import python2
-from pycaffe_dist.as_caffe import install_as_caffe
 from pycaffe_dist.cli import INTERRUPTED
 from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.files import atomic_write
-from pycaffe_dist.settings import CPU_INSTEAD
+from pycaffe_dist.pycaffe.as_caffe import install_as_caffe
+from pycaffe_dist.pycaffe.modes import CPU_INSTEAD
 
 CANNOT_START = 2  # as python's own
 

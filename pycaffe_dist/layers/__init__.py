@@ -12,6 +12,6 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if not name[:1].isupper():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pycaffe_dist import net_spec
+    from pycaffe_dist.pycaffe import net_spec
 
     return getattr(net_spec.layers, name)

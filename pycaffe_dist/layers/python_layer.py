@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist import python2, python_base
-from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist import python2
+from pycaffe_dist.blob import BlobVec, Flags, Views
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, register
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.pycaffe import python_base
+from pycaffe_dist.pycaffe.vectors import BoolVec, RawBlobVec
 from pycaffe_dist.user_modules import import_user_module
-from pycaffe_dist.vectors import BlobVec, BoolVec, RawBlobVec
 
 
 @register("Python")

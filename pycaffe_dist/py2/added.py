@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pycaffe_dist.py2.strings import ByteStr
-from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.pycaffe.modes import SETTINGS
 
 
 def _string(module: Any) -> dict[str, Any]:

@@ -21,12 +21,12 @@ import numpy as np
 
 import pycaffe_dist
 from pycaffe_dist import py2
-from pycaffe_dist.as_caffe import Alias
 from pycaffe_dist.py2.added import ADDED, add_names
 from pycaffe_dist.py2.builtins import NAMES
 from pycaffe_dist.py2.renamed import INSTEAD, MADE, RENAMED
 from pycaffe_dist.py2.strings import ENCODING, ERRORS, OURS
 from pycaffe_dist.py2.translate import Translation, translate
+from pycaffe_dist.pycaffe.as_caffe import Alias
 
 Tell = Callable[[str, Counter[str]], None]
 

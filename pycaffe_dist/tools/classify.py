@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pycaffe_dist.classifier import Classifier
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
 from pycaffe_dist.npy import read_npy
+from pycaffe_dist.pycaffe.classifier import Classifier
 from pycaffe_dist.tools.preprocess import (
     Preprocess,
     as_net_error,

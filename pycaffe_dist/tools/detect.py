@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycaffe_dist.data import hdf5_sink
-from pycaffe_dist.detector import Detector
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import atomic_write, read_bytes, reading
 from pycaffe_dist.memory import Array
+from pycaffe_dist.pycaffe.detector import Detector
 from pycaffe_dist.tools.preprocess import Preprocess, as_net_error, read_picture
 
 MOST_PIXELS = 1 << 31  # an image is high or wide at most

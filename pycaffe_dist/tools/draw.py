@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from pycaffe_dist.draw import draw_net
 from pycaffe_dist.errors import MissingPartError, NetError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.caffe_pb2 import Phase
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.pycaffe.draw import draw_net
 from pycaffe_dist.tools.net_svg import net_svg
 
 ALL = "ALL"

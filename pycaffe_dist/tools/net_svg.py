@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from pycaffe_dist.draw import (
+from pycaffe_dist.errors import visible
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
+from pycaffe_dist.pycaffe.draw import (
     NEURON_LAYER_STYLE,
     NO_LABEL,
     choose_color_by_layertype,
@@ -19,8 +21,6 @@ from pycaffe_dist.draw import (
     in_phase,
     layer_words,
 )
-from pycaffe_dist.errors import visible
-from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.tools.layered import Layout, Line, Spot, lay_out
 
 LETTER, ROW, MARGIN = 6.9, 15.0, 20.0
@@ -43,7 +43,7 @@ class Part:
 def net_svg(
     net: NetParameter, rankdir: str = "LR", phase: int | None = None, display_lrm: bool = False
 ) -> str:
-    """The picture of an upgraded net; arguments as those of :func:`pycaffe_dist.draw.draw_net`."""
+    """The picture of an upgraded net; arguments as those of ``draw.draw_net``."""
     layers = [layer for layer in net.layer if phase is None or in_phase(layer, phase)]
     boxes, edges = _graph(layers, display_lrm)
     sizes = [_size(parts) for parts in boxes]

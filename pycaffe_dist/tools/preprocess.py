@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pycaffe_dist import io
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import check_is_file, reading
 from pycaffe_dist.memory import Array
 from pycaffe_dist.npy import read_npy
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import read_binaryproto
+from pycaffe_dist.pycaffe import io
 
 PICTURES = ("bmp", "gif", "jpeg", "jpg", "pgm", "png", "ppm", "tif", "tiff", "webp")
 
@@ -77,7 +77,7 @@ def read_mean(path: str) -> Array:
 
 
 def read_picture(path: str, color: bool = True) -> Array:
-    """As :func:`pycaffe_dist.io.load_image`, with an error that names the file."""
+    """As :func:`pycaffe_dist.pycaffe.io.load_image`, with an error that names the file."""
     check_is_file(path)
     with reading(path, "cannot be read as an image"):
         return io.load_image(path, color)

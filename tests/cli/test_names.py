@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pycaffe_dist import caffe_log, draw
+from pycaffe_dist import caffe_log
 from pycaffe_dist.errors import NetError, PcdError, visible, visible_lines
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.pycaffe import draw
 
 FORGED = "I1116 00:00:00.000000     1 solver.cpp:218] Iteration 99 (1 iter/s), loss = 0"
 NAME = "ip\x1b]0;title\x07\x9b31m\u202e\n" + FORGED

@@ -13,7 +13,7 @@ from pycaffe_dist import engines
 from pycaffe_dist.engines.base import chosen_engine, set_default_engine
 from pycaffe_dist.engines.cupy import backend, device_ids
 from pycaffe_dist.errors import MissingPartError, PcdError
-from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.pycaffe.modes import SETTINGS
 from pycaffe_dist.testing import cupy_standin
 from pycaffe_dist.testing.gpu import emulated
 

@@ -8,7 +8,7 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import Datum, NetParameter
 from pycaffe_dist.proto.text import parse_text
-from pycaffe_dist.pycaffe import Net as PycaffeNet
+from pycaffe_dist.pycaffe.net import Net as PycaffeNet
 
 SIZES = "batch_size: 2 channels: 3 height: 4 width: 5"
 

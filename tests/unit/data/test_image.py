@@ -8,7 +8,7 @@ from PIL import Image
 from pycaffe_dist.data import pillow
 from pycaffe_dist.data.image import Color, decode, read_image, resize
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.io import load_image
+from pycaffe_dist.pycaffe.io import load_image
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
 RGB = Image.fromarray(PIXELS)

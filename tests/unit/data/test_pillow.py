@@ -7,7 +7,7 @@ import pytest
 
 from pycaffe_dist.data import encoded, image, pillow
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.io import load_image
+from pycaffe_dist.pycaffe.io import load_image
 
 WITHOUT = """
 import sys

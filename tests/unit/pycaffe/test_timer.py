@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from pycaffe_dist.timer import Timer
+from pycaffe_dist.pycaffe.timer import Timer
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -22,9 +21,9 @@ from pycaffe_dist.net import Net as CoreNet
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
-from pycaffe_dist.settings import SETTINGS, begin_log
-from pycaffe_dist.vectors import DtypeVec, IntVec, LayerVec, StringVec
-from pycaffe_dist.watched import Touched, WatchedDict
+from pycaffe_dist.pycaffe.modes import SETTINGS, begin_log
+from pycaffe_dist.pycaffe.vectors import DtypeVec, IntVec, LayerVec, StringVec
+from pycaffe_dist.pycaffe.watched import Touched, WatchedDict
 
 
 class NoSuchLayerError(NetError, ValueError):
@@ -351,23 +350,3 @@ class Net:
         layer.set_arrays(data, labels)  # type: ignore[attr-defined]
 
     _set_input_arrays = set_input_arrays
-
-
-# What `from caffe.pycaffe import *` gives besides; those modules know this one.
-_ELSEWHERE = {
-    "AdaDeltaSolver": "pysolver",
-    "AdaGradSolver": "pysolver",
-    "AdamSolver": "pysolver",
-    "NCCL": "pynccl",
-    "NesterovSolver": "pysolver",
-    "RMSPropSolver": "pysolver",
-    "SGDSolver": "pysolver",
-    "Timer": "timer",
-}
-__all__ = ["Net", "OrderedDict", "np", *_ELSEWHERE]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"pycaffe_dist.{_ELSEWHERE[name]}"), name)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pycaffe_dist import io
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
+from pycaffe_dist.pycaffe import io
 
 RNG = np.random.default_rng(3)
 

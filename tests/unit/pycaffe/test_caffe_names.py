@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist import _caffe
+from pycaffe_dist.pycaffe import _caffe
 
 NET = """
 layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 3 } } }

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.blob import Blob, Flags
-from pycaffe_dist.vectors import BlobVec
+from pycaffe_dist.blob import Blob, BlobVec, Flags
 
 Blobs = Sequence[Blob]
 

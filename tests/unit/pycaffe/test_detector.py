@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pycaffe_dist import io
-from pycaffe_dist.detector import Detector
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pycaffe import io
+from pycaffe_dist.pycaffe.detector import Detector
+from pycaffe_dist.pycaffe.net import Net
 
 SIZE = 8
 NET = f"""

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.facts import backward_order
-from pycaffe_dist.settings import SETTINGS
+from pycaffe_dist.pycaffe.modes import SETTINGS
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.nccl import Pending
-    from pycaffe_dist.pysolver import Solver
+    from pycaffe_dist.pycaffe.solver import Solver
 
 
 def has_nccl() -> bool:

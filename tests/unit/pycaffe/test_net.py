@@ -7,7 +7,7 @@ import pytest
 
 import pycaffe_dist as caffe
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pycaffe.net import Net
 
 # Data, layers with weights, a loss: the shape of the net that pycaffe's own tests use.
 SIMPLE = """

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import DTypeLike
-
-from pycaffe_dist.blob import Blob
+from pycaffe_dist.blob import Blob, BlobVec
 
 if TYPE_CHECKING:
-    from pycaffe_dist.pycaffe import Net
-
-
-class BlobVec(list[Blob]):
-    """A layer's parameters; makes new ones of its number type: ``blobs.add_blob(3, 4)``."""
-
-    def __init__(self, dtype: DTypeLike = np.float32) -> None:
-        super().__init__()
-        self.dtype = dtype
-
-    def add_blob(self, *shape: int) -> None:
-        """Append a blob of zeros."""
-        self.append(Blob(shape, self.dtype))
+    from pycaffe_dist.pycaffe.net import Net
 
 
 class RawBlobVec(list[Blob]):
@@ -51,3 +36,15 @@ class DtypeVec(list[float]):
 
 class BoolVec(list[bool]):
     """Which bottoms want a gradient."""
+
+
+__all__ = [
+    "BlobVec",
+    "BoolVec",
+    "DtypeVec",
+    "IntVec",
+    "LayerVec",
+    "NetVec",
+    "RawBlobVec",
+    "StringVec",
+]

@@ -13,13 +13,13 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.job.launcher import rank_and_size
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver
-from pycaffe_dist.pycaffe import Net
-from pycaffe_dist.pynccl import NCCL
+from pycaffe_dist.pycaffe.modes import SETTINGS, begin_log
+from pycaffe_dist.pycaffe.nccl import NCCL
+from pycaffe_dist.pycaffe.net import Net
+from pycaffe_dist.pycaffe.vectors import NetVec
 from pycaffe_dist.report.caffe_lines import CaffeLines
-from pycaffe_dist.settings import SETTINGS, begin_log
 from pycaffe_dist.solver import Solver as CoreSolver
 from pycaffe_dist.solvers.rules import create_rule
-from pycaffe_dist.vectors import NetVec
 
 STRANGERS = (
     "mpirun started %d ranks of this script, and each trains a net of its own. To train one net "

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.coord_map import (
+from pycaffe_dist.proto.caffe_pb2 import TEST
+from pycaffe_dist.pycaffe.coord_map import (
     PASS_THROUGH_LAYERS,
     AxisMismatchException,
     UndefinedMapException,
@@ -11,11 +12,10 @@ from pycaffe_dist.coord_map import (
     crop,
     inverse,
 )
-from pycaffe_dist.net_spec import NetSpec
-from pycaffe_dist.net_spec import layers as L
-from pycaffe_dist.net_spec import params as P
-from pycaffe_dist.proto.caffe_pb2 import TEST
-from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pycaffe.net import Net
+from pycaffe_dist.pycaffe.net_spec import NetSpec
+from pycaffe_dist.pycaffe.net_spec import layers as L
+from pycaffe_dist.pycaffe.net_spec import params as P
 
 
 def conv_pool_deconv(ks=3, stride=1, pad=0, pool=2, dstride=2, dpad=0):

@@ -6,19 +6,19 @@ import sys
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist import settings
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.layer import layer_types
 from pycaffe_dist.proto.caffe_pb2 import Phase
+from pycaffe_dist.pycaffe import modes
 from pycaffe_dist.rng import draw
 
 
 @pytest.fixture(autouse=True)
 def as_it_was():
-    kept = dataclasses.replace(settings.SETTINGS)
+    kept = dataclasses.replace(modes.SETTINGS)
     yield
     for field in dataclasses.fields(kept):
-        setattr(settings.SETTINGS, field.name, getattr(kept, field.name))
+        setattr(modes.SETTINGS, field.name, getattr(kept, field.name))
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def quiet_logger():
     root.setLevel(kept[1])
 
 
-@pytest.mark.parametrize("name", settings.__all__)
+@pytest.mark.parametrize("name", modes.__all__)
 def test_all_settings_are_in_the_package(name):
-    assert getattr(caffe, name) is getattr(settings, name)
+    assert getattr(caffe, name) is getattr(modes, name)
     assert name in caffe.__all__
 
 
@@ -50,7 +50,7 @@ def test_constants():
 
 
 def test_defaults():
-    fresh = settings.Settings()
+    fresh = modes.Settings()
     assert (fresh.ranks, fresh.rank, fresh.device, fresh.multiprocess) == (1, 0, 0, False)
 
 
@@ -60,8 +60,8 @@ def test_ranks():
     caffe.set_multiprocess(True)
     caffe.set_device(2)
     assert (caffe.solver_count(), caffe.solver_rank()) == (4, 3)
-    assert settings.SETTINGS.multiprocess is True
-    assert settings.SETTINGS.device == 2
+    assert modes.SETTINGS.multiprocess is True
+    assert modes.SETTINGS.device == 2
 
 
 def test_there_is_a_cpu_and_no_gpu(monkeypatch):
@@ -74,7 +74,7 @@ def test_there_is_a_cpu_and_no_gpu(monkeypatch):
 
 
 def test_the_cpu_instead_of_a_gpu(monkeypatch, quiet_logger, capsys):
-    settings._say_cpu_instead.cache_clear()
+    modes._say_cpu_instead.cache_clear()
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setenv("PCD_CPU", "0")
     with pytest.raises(MissingPartError):

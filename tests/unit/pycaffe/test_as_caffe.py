@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import pycaffe_dist
-from pycaffe_dist import as_caffe
+from pycaffe_dist.pycaffe import as_caffe
 
 
 @pytest.fixture(autouse=True)

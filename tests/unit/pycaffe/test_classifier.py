@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist import io
-from pycaffe_dist.classifier import Classifier
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.pycaffe import Net
+from pycaffe_dist.pycaffe import io
+from pycaffe_dist.pycaffe.classifier import Classifier
+from pycaffe_dist.pycaffe.net import Net
 
 NET = """
 layer {

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist import net_spec
-from pycaffe_dist.net_spec import NetSpec, Top, assign_proto, param_name_dict, to_proto
-from pycaffe_dist.net_spec import layers as L
-from pycaffe_dist.net_spec import params as P
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter, NetParameter
+from pycaffe_dist.pycaffe import net_spec
+from pycaffe_dist.pycaffe.net_spec import NetSpec, Top, assign_proto, param_name_dict, to_proto
+from pycaffe_dist.pycaffe.net_spec import layers as L
+from pycaffe_dist.pycaffe.net_spec import params as P
 
 XAVIER = {"type": "xavier"}
 

@@ -4,16 +4,16 @@ from types import ModuleType
 
 import pytest
 
-from pycaffe_dist import draw
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.net_spec import NetSpec
-from pycaffe_dist.net_spec import layers as L
-from pycaffe_dist.net_spec import params as P
 from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, LayerParameter, NetParameter
 from pycaffe_dist.proto.text import read_text
+from pycaffe_dist.pycaffe import draw
+from pycaffe_dist.pycaffe.net_spec import NetSpec
+from pycaffe_dist.pycaffe.net_spec import layers as L
+from pycaffe_dist.pycaffe.net_spec import params as P
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NETS = sorted(p for p in ROOT.glob("models/*/*.prototxt") if "solver" not in p.name)
 
 

@@ -1,4 +1,4 @@
-"""pycaffe's process-wide settings: mode, device, ranks, log."""
+"""pycaffe's modes: what holds for the whole process (CPU or GPU, device, ranks, log)."""
 
 from __future__ import annotations
 
