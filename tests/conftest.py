@@ -45,6 +45,8 @@ TRIED = 20  # values of a blob whose gradients are checked on a GPU, on NumPy 15
 # Variables, by their first letters: of threads, our own, Caffe's log, folders, an mpirun.
 FOREIGN = ("PYTHONUNBUFFERED", "OMP_", "GOMP_", "OPENBLAS_", "MKL_", "PCD_", "GLOG_", "XDG_", "MPL")
 FOREIGN += ("OMPI_", "PRTE_", "PMIX_", "PMI_", "MPI_")
+# Without bytecode a program takes twice as long to start, and pytest to collect.
+FOREIGN += ("PYTHONDONTWRITEBYTECODE",)
 KEPT = ("PCD_TEST_GPU", "PCD_ONEDNN")  # where to compute
 PROGRAMS = ("cli", "data", "docs", "fuzz", "gpu", "models", "parallel")
 PROGRAMS_SECONDS = 180
@@ -71,6 +73,7 @@ def _leave_the_user():
         return None
     for name in [n for n in os.environ if n.startswith(FOREIGN) and n not in KEPT]:
         del os.environ[name]
+    sys.dont_write_bytecode = False
     folder = Path(tempfile.mkdtemp(prefix="pcd-tests-"))
     for variable, part in {"HOME": "home", "PCD_CACHE": "cache", "MPLCONFIGDIR": "mpl"}.items():
         (folder / part).mkdir()
