@@ -13,7 +13,7 @@ from pycaffe_dist.data.image import Color, Pixels, decode, read_image
 from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.data.shards import sources
 from pycaffe_dist.data.transformer import Draws, Shape
-from pycaffe_dist.data.windows import Window, read_window_file, warp
+from pycaffe_dist.data.window_file import Window, read_window_file, warp
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import register

@@ -28,7 +28,7 @@ def choices() -> Choices:
         raise NetError(
             f"the engine {engine.name} computes each layer in one way: there is nothing to measure"
         )
-    from pycaffe_dist.engines.onednn.core.settings import CHOICES
+    from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 
     return CHOICES
 

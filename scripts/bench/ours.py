@@ -25,7 +25,7 @@ from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
 from pycaffe_dist.engines.onednn.core import race
 from pycaffe_dist.engines.onednn.core.products import ByBlas
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.layer import Context

@@ -26,7 +26,7 @@ from pycaffe_dist.data.hdf5_source import HDF5Source
 from pycaffe_dist.data.image import read_image
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.data.lmdb_source import LMDBSource
-from pycaffe_dist.data.windows import read_window_file
+from pycaffe_dist.data.window_file import read_window_file
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.npy import read_npy
 from pycaffe_dist.proto.weights import read_binaryproto, read_state, read_weights

@@ -6,7 +6,7 @@ import pytest
 
 from pycaffe_dist.cli import main
 from pycaffe_dist.engines.base import set_default_engine
-from pycaffe_dist.engines.onednn.core import settings, weighted
+from pycaffe_dist.engines.onednn.core import remembered, weighted
 from pycaffe_dist.engines.onednn.core.choice import Choices
 
 NET = """
@@ -26,7 +26,7 @@ layer { name: "sum" type: "Reduction" bottom: "ip" top: "sum" loss_weight: 1 }
 def net(tmp_path, monkeypatch):
     """Its file, with choices of its own kept beside it; every race is settled for the first."""
     choices = Choices(tmp_path / "cache" / "choices.json")
-    for module in (settings, weighted):
+    for module in (remembered, weighted):
         monkeypatch.setattr(module, "CHOICES", choices)
     monkeypatch.setattr("pycaffe_dist.engines.onednn.core.race.MARGIN", float("inf"))
     (tmp_path / "net.prototxt").write_text(NET)
@@ -39,8 +39,8 @@ def test_tune_measures_what_training_and_testing_need(net, capsys):
     printed = capsys.readouterr().out
     for what in ("Convolution gather", "Convolution weights", "InnerProduct spread"):
         assert what in printed
-    read = json.loads(settings.CHOICES.path.read_text())["choices"]
-    assert f"{len(read)} choices, kept in {settings.CHOICES.path}" in printed
+    read = json.loads(remembered.CHOICES.path.read_text())["choices"]
+    assert f"{len(read)} choices, kept in {remembered.CHOICES.path}" in printed
     assert all(entry["ms"][entry["name"]] > 0 for entry in read.values())
 
     assert main(["tune", "--list", "--engine", "onednn"]) == 0
@@ -48,7 +48,7 @@ def test_tune_measures_what_training_and_testing_need(net, capsys):
     assert all(case in listed for case in read)
     assert main(["tune", "--clear", "--engine", "onednn"]) == 0
     assert f"{len(read)} choices forgotten" in capsys.readouterr().out
-    assert not settings.CHOICES.path.exists()
+    assert not remembered.CHOICES.path.exists()
 
 
 def test_time_tells_what_computes_each_layer_and_how_it_was_found(net, capsys, monkeypatch):
@@ -58,9 +58,9 @@ def test_time_tells_what_computes_each_layer_and_how_it_was_found(net, capsys, m
     assert conv["forward_by"].endswith(", measured")
     assert conv["backward_by"].endswith(", measured")
     assert relu["forward_by"] == "onednn"
-    settings.CHOICES.save()
-    again = Choices(settings.CHOICES.path)
-    for module in (settings, weighted):
+    remembered.CHOICES.save()
+    again = Choices(remembered.CHOICES.path)
+    for module in (remembered, weighted):
         monkeypatch.setattr(module, "CHOICES", again)
     assert main(command) == 0
     (conv_again,) = by_name(capsys, "conv")

@@ -14,6 +14,6 @@ if (sys.platform, platform.machine()) != ("linux", "x86_64"):
 
 @pytest.fixture(autouse=True)
 def no_measuring(monkeypatch):
-    from pycaffe_dist.engines.onednn.core.settings import CHOICES
+    from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 
     monkeypatch.setattr(CHOICES, "measuring", False)

@@ -5,7 +5,7 @@ import pytest
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.onednn.core.blocks import channels_last, resized
 from pycaffe_dist.engines.onednn.core.primitives import plain, strided
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.testing.twins import Twins
 
 ENGINE = create("onednn")

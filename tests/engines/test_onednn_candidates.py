@@ -12,7 +12,7 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net

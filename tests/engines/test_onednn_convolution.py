@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.layers import convolution
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.testing.twins import Twins
 
 ENGINE = create("onednn")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.onednn.core.primitives import Layout
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.memory import HOST
 from pycaffe_dist.testing.twins import Twins

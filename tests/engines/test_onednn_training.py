@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.engines import NUMPY, create
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, SolverParameter
 from pycaffe_dist.proto.nets import read_net

@@ -10,7 +10,7 @@ from pycaffe_dist.engines import NUMPY
 from pycaffe_dist.engines.onednn.core import winograd
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
-from pycaffe_dist.engines.onednn.core.settings import CHOICES
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.core.winograd import F2, F4
 from pycaffe_dist.engines.onednn.layers import convolution
 from pycaffe_dist.layer import Context

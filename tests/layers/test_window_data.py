@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 from pycaffe_dist.data.image import read_image
-from pycaffe_dist.data.windows import Window, warp
+from pycaffe_dist.data.window_file import Window, warp
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net

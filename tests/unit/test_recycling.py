@@ -53,7 +53,7 @@ def run(folder, engine, recycled):
 
 @pytest.mark.parametrize("engine", ["numpy", "onednn"])
 def test_numbers_are_the_same_and_memory_is_less(tmp_path, engine, monkeypatch):
-    monkeypatch.setattr("pycaffe_dist.engines.onednn.core.settings.CHOICES.measuring", False)
+    monkeypatch.setattr("pycaffe_dist.engines.onednn.core.remembered.CHOICES.measuring", False)
     _, scores, weights, apart = run(tmp_path, engine, recycled=False)
     pool, recycled_scores, recycled_weights, _ = run(tmp_path, engine, recycled=True)
     assert scores == recycled_scores

@@ -77,17 +77,17 @@ class OneDnn(Engine):
         return find(net)
 
     def fix_choices(self) -> None:
-        from pycaffe_dist.engines.onednn.core.settings import CHOICES
+        from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 
         CHOICES.measuring = False
 
     def choices(self) -> dict[str, str]:
-        from pycaffe_dist.engines.onednn.core.settings import CHOICES, machine
+        from pycaffe_dist.engines.onednn.core.remembered import CHOICES, machine
 
         return {"machine": machine(), **CHOICES.used}
 
     def give_choices(self, choices: Mapping[str, str]) -> None:
-        from pycaffe_dist.engines.onednn.core.settings import CHOICES, machine
+        from pycaffe_dist.engines.onednn.core.remembered import CHOICES, machine
 
         if choices.get("machine") == machine():  # on another one, others are faster
             CHOICES.give(choices)

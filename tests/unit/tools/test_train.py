@@ -74,7 +74,7 @@ def test_places_where_nothing_can_be_written(run, options, text):
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_a_deterministic_run_does_not_choose_by_the_clock(run, monkeypatch, deterministic):
-    from pycaffe_dist.engines.onednn.core.settings import CHOICES
+    from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 
     monkeypatch.setattr(CHOICES, "measuring", True)
     run(engine="onednn", deterministic=deterministic, dry_run=1)

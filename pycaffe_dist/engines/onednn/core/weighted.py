@@ -10,7 +10,7 @@ from pycaffe_dist.engines.onednn.core.arithmetic import PostOps
 from pycaffe_dist.engines.onednn.core.choice import Candidate, Chosen
 from pycaffe_dist.engines.onednn.core.library import INFERENCE, TRAINING
 from pycaffe_dist.engines.onednn.core.products import ByBlas, Product
-from pycaffe_dist.engines.onednn.core.settings import CHOICES, case
+from pycaffe_dist.engines.onednn.core.remembered import CHOICES, case
 from pycaffe_dist.proto.caffe_pb2 import TEST
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.data.image import resize
-from pycaffe_dist.data.windows import Window, read_window_file, warp
+from pycaffe_dist.data.window_file import Window, read_window_file, warp
 from pycaffe_dist.errors import FileError
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (20, 30, 3), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What the engine keeps for the whole process: its choices and its number of threads."""
+"""The choices that the engine keeps for the whole process, and the names they are kept under."""
 
 from __future__ import annotations
 
