@@ -32,6 +32,8 @@ VERBS = (
     "plot",
     "parse_log",
     "convert_imageset",
+    "convert_annoset",
+    "create_label_map",
     "compute_image_mean",
     "convert_mnist_data",
     "convert_cifar_data",

@@ -18,9 +18,12 @@ BACKENDS = ("lmdb", "leveldb")
 Put = Callable[[bytes, bytes], None]
 
 
-def new_database(path: str | os.PathLike[str], backend: str) -> AbstractContextManager[Put]:
+def new_database(
+    path: str | os.PathLike[str], backend: str, *, replace: bool = False
+) -> AbstractContextManager[Put]:
     """A new database, as the function that puts a record into it: see :func:`new_lmdb`."""
-    return new_lmdb(path) if backend == "lmdb" else new_leveldb(path)
+    make = new_lmdb if backend == "lmdb" else new_leveldb
+    return make(path, replace=replace)
 
 
 def write_database(path: str | os.PathLike[str], backend: str, records: Iterable[Record]) -> int:

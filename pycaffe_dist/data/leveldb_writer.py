@@ -11,18 +11,23 @@ from pycaffe_dist.data.leveldb.writer import Writer
 from pycaffe_dist.data.lmdb_writer import comes_twice
 from pycaffe_dist.data.new_folder import new_folder, saying_where
 
+FILES = frozenset({"CURRENT", "LOCK", "LOG*", "MANIFEST-*", "*.ldb", "*.sst", "*.log"})
+
 
 @contextmanager
-def new_leveldb(path: str | os.PathLike[str]) -> Iterator[Callable[[bytes, bytes], None]]:
+def new_leveldb(
+    path: str | os.PathLike[str], *, replace: bool = False
+) -> Iterator[Callable[[bytes, bytes], None]]:
     """A new database, as the function that puts a record into it.
 
     It is there under its name, whole, when the block ends well.
 
     Raises:
-        FileError: ``path`` exists, a key comes twice, or the disk does not take it.
+        FileError: ``path`` exists (with ``replace``: holds more than a database), a key comes
+            twice, or the disk does not take it.
     """
     target = Path(path).resolve()
-    with new_folder(target) as folder:
+    with new_folder(target, FILES if replace else frozenset()) as folder:
         writer = Writer(folder)
 
         def put(key: bytes, value: bytes) -> None:

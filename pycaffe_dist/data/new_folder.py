@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pycaffe_dist.errors import FileError
@@ -21,7 +22,8 @@ def new_folder(target: Path, replaceable: frozenset[str] = frozenset()) -> Itera
 
     Args:
         target: must not be there yet, unless
-        replaceable: names of files; a folder that holds these alone is replaced.
+        replaceable: names of files, or patterns of them; a folder that holds these alone is
+            replaced.
 
     Raises:
         FileError: ``target`` is in the way, or the disk does not take it.
@@ -50,7 +52,9 @@ def _check_free(target: Path, replaceable: frozenset[str]) -> None:
             f"{target}: already exists; a database is only written to a new folder. "
             "Choose another name, or move it away."
         )
-    if not (target.is_dir() and {p.name for p in target.iterdir()} <= replaceable):
+    if not target.is_dir() or not all(
+        any(fnmatchcase(path.name, pattern) for pattern in replaceable) for path in target.iterdir()
+    ):
         raise FileError(
             f"{target}: is not replaced, because it is not a folder with "
             f"{' and '.join(sorted(replaceable))} alone. Move it away, or choose another name."

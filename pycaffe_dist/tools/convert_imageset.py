@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter as Histogram
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.data.database import new_database
 from pycaffe_dist.data.draws import shuffle
 from pycaffe_dist.data.encoded import encode
-from pycaffe_dist.data.image import Color, Pixels, read_image
+from pycaffe_dist.data.image import Color, Pixels, read_image, resize
 from pycaffe_dist.data.lmdb_writer import RECORDS_PER_COMMIT
 from pycaffe_dist.errors import FileError, PcdError
 from pycaffe_dist.files import read_bytes
@@ -25,43 +26,69 @@ from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.tools.counter import Counter
 from pycaffe_dist.tools.ordered_map import ordered_map, usable_cores
 
-Entry = tuple[str, int]  # the path below the root, and the label
+Entry = tuple[str, Any]  # the path below the root, and the label or what else tells it
 
 
 @dataclass
 class ImagesetOptions:
-    """The flags of ``pcd convert_imageset``, by their names."""
+    """The flags of ``pcd convert_imageset`` and, to the smaller part, of ``convert_annoset``."""
 
     gray: bool = False
     shuffle: bool = False
     backend: str = "lmdb"
     resize_width: int = 0
     resize_height: int = 0
+    min_dim: int = 0
+    max_dim: int = 0
     check_size: bool = False
     encoded: bool = False
     encode_type: str = ""
     subsampling: float = 1.0
     label_range: int = -1
     seed: int | None = None
+    redo: bool = False
     threads: int = field(default_factory=usable_cores)
+
+
+@dataclass
+class Record:
+    """What becomes of an image: the bytes, how many values it has, the labels of what it shows."""
+
+    data: bytes
+    values: int
+    labels: Sequence[int]
+    notes: Sequence[str] = ()
+
+
+Make = Callable[[str, Any, str, ImagesetOptions], Record]  # of a path, a label and an encoding
 
 
 @dataclass
 class Converted:
     """What became of the images."""
 
+    count: int = 0
     labels: Histogram[int] = field(default_factory=Histogram)
     unreadable: list[str] = field(default_factory=list)  # messages that begin with the path
+    notes: list[str] = field(default_factory=list)  # on records that are odd
 
-    @property
-    def count(self) -> int:
-        return sum(self.labels.values())
+    def add(self, record: Record) -> None:
+        self.count += 1
+        self.labels.update(record.labels)
+        self.notes += record.notes
 
 
 def convert_imageset(
-    root: str, entries: Sequence[Entry], database: str, options: ImagesetOptions
+    root: str,
+    entries: Sequence[Entry],
+    database: str,
+    options: ImagesetOptions,
+    make: Make | None = None,
+    source: str = "convert_imageset.cpp",
 ) -> Converted:
     """Make ``database`` of the images ``root + path``, in their order or shuffled.
+
+    ``make`` makes the records, which are Datums otherwise; ``source`` stands in the log.
 
     Raises:
         FileError: it exists already or cannot be written, no image can be read, or images have
@@ -70,32 +97,32 @@ def convert_imageset(
     """
     _check(options)
     entries = _chosen(entries, options)
-    log.info("convert_imageset.cpp:84", "A total of %d images.", len(entries))
+    log.info(f"{source}:84", "A total of %d images.", len(entries))
     if options.encode_type and not options.encoded:
-        log.info("convert_imageset.cpp:87", "encode_type specified, assuming encoded=true.")
+        log.info(f"{source}:87", "encode_type specified, assuming encoded=true.")
     converted = Converted()
     size = None
     with (
-        new_database(database, options.backend) as put,
+        new_database(database, options.backend, replace=options.redo) as put,
         Counter("images", len(entries)) as counter,
     ):
-        for (i, (path, label)), datum in _datums(root, entries, options):
+        for (i, (path, _)), record in _records(root, entries, options, make or datum_record):
             counter.add()
-            if isinstance(datum, FileError):
-                converted.unreadable.append(str(datum))
+            if isinstance(record, FileError):
+                converted.unreadable.append(str(record))
                 continue
             if options.check_size:
-                size = size or (len(datum.data), path)
-                _check_size(root, path, len(datum.data), *size)
+                size = size or (record.values, path)
+                _check_size(root, path, record.values, *size)
             key = f"{i:08d}_{path}".encode(errors="surrogateescape")
-            put(key, datum.SerializeToString())
-            converted.labels[label] += 1
+            put(key, record.data)
+            converted.add(record)
             if converted.count % RECORDS_PER_COMMIT == 0:
-                counter.log("convert_imageset.cpp:143", "Processed %d files.", converted.count)
+                counter.log(f"{source}:143", "Processed %d files.", converted.count)
         if not converted.count:
             raise _nothing_read(root, converted.unreadable)
     if converted.count % RECORDS_PER_COMMIT:
-        log.info("convert_imageset.cpp:149", "Processed %d files.", converted.count)
+        log.info(f"{source}:149", "Processed %d files.", converted.count)
     return converted
 
 
@@ -170,18 +197,23 @@ def _chosen(entries: Sequence[Entry], options: ImagesetOptions) -> list[Entry]:
 # -- one image ---------------------------------------------------------------------------------
 
 
-def _datums(
-    root: str, entries: Sequence[Entry], options: ImagesetOptions
-) -> Iterator[tuple[tuple[int, Entry], Datum | FileError]]:
-    def make(numbered: tuple[int, Entry]) -> tuple[tuple[int, Entry], Datum | FileError]:
+def _records(
+    root: str, entries: Sequence[Entry], options: ImagesetOptions, make: Make
+) -> Iterator[tuple[tuple[int, Entry], Record | FileError]]:
+    def record(numbered: tuple[int, Entry]) -> tuple[tuple[int, Entry], Record | FileError]:
         path, label = numbered[1]
         encoding = _encoding(path, options)
         try:
-            return numbered, image_datum(root + path, label, encoding, options)
+            return numbered, make(root + path, label, encoding, options)
         except FileError as e:
             return numbered, e
 
-    return ordered_map(make, enumerate(entries), options.threads)
+    return ordered_map(record, enumerate(entries), options.threads)
+
+
+def datum_record(path: str, label: int, encoding: str, options: ImagesetOptions) -> Record:
+    datum = image_datum(read(path, options), path, label, encoding, options)
+    return Record(datum.SerializeToString(), len(datum.data), [label])
 
 
 def _encoding(path: str, options: ImagesetOptions) -> str:
@@ -190,28 +222,51 @@ def _encoding(path: str, options: ImagesetOptions) -> str:
         return options.encode_type
     _, dot, extension = path.rpartition(".")
     if not dot:
-        raise _Stop(f"{path}: has no extension that tells its encoding; give -encode_type")
+        raise Stop(f"{path}: has no extension that tells its encoding; give -encode_type")
     return extension.lower()
 
 
-def image_datum(path: str, label: int, encoding: str, options: ImagesetOptions) -> Datum:
-    """The record of an image file.
+def read(path: str, options: ImagesetOptions) -> Pixels:
+    """An image file, grey or in colour.
 
     Raises:
         FileError: it cannot be read.
     """
-    height, width = max(0, options.resize_height), max(0, options.resize_width)
-    image = read_image(path, height, width, Color.GRAY if options.gray else Color.COLOR)
+    return read_image(path, color=Color.GRAY if options.gray else Color.COLOR)
+
+
+def image_datum(
+    image: Pixels, path: str, label: int, encoding: str, options: ImagesetOptions
+) -> Datum:
+    """The Datum of an image that was read from ``path``."""
+    image = resize(image, *_wanted(image.shape, options))
     if not encoding:
         return _raw_datum(image, label)
-    if not height and not width and _is_encoded_as(path, encoding):
+    sizes = options.resize_height, options.resize_width, options.min_dim, options.max_dim
+    if max(sizes) <= 0 and _is_encoded_as(path, encoding):
         data = read_bytes(path)
     else:
         try:
             data = encode(image, encoding)
         except ValueError as e:
-            raise _Stop(f"{path}: {e}") from e
+            raise Stop(f"{path}: {e}") from e
     return Datum(data=data, label=label, encoded=True)
+
+
+def _wanted(shape: tuple[int, ...], options: ImagesetOptions) -> tuple[int, int]:
+    """The height and width asked for; or with the same proportions, so that the shorter side has
+    at least ``min_dim`` pixels and, which counts more, the longer one at most ``max_dim``.
+    """
+    height, width = shape[:2]
+    if options.resize_height > 0 and options.resize_width > 0:
+        return options.resize_height, options.resize_width
+    short, long = min(height, width), max(height, width)
+    scale = np.float32(1)
+    if 0 < short < options.min_dim:
+        scale = np.float32(options.min_dim) / np.float32(short)
+    if 0 < options.max_dim < int(scale * np.float32(long)):
+        scale = np.float32(options.max_dim) / np.float32(long)
+    return max(1, round(float(scale) * height)), max(1, round(float(scale) * width))
 
 
 def _raw_datum(image: Pixels, label: int) -> Datum:
@@ -234,7 +289,7 @@ def _is_encoded_as(path: str, encoding: str) -> bool:
 # -- errors ------------------------------------------------------------------------------------
 
 
-class _Stop(PcdError):
+class Stop(PcdError):
     """Not of one file alone: the work ends."""
 
 

@@ -9,7 +9,9 @@ from pycaffe_dist.report.table import table
 MOST_ROWS = 30
 
 
-def label_histogram(counts: Mapping[int, int], names: Mapping[int, str] | None = None) -> list[str]:
+def label_histogram(
+    counts: Mapping[int, int], names: Mapping[int, str] | None = None, what: str = "records"
+) -> list[str]:
     """A row for each label, or where there are many, what they have in common."""
     if not counts:
         return []
@@ -19,20 +21,21 @@ def label_histogram(counts: Mapping[int, int], names: Mapping[int, str] | None =
     head = f"labels: {len(labels)}, from {labels[0]} to {labels[-1]}"
     missing = labels[-1] - labels[0] + 1 - len(labels)
     if missing:
-        head += f" ({missing:,} between them have no record)"
+        head += f" ({missing:,} between them have none)"
     if len(labels) > MOST_ROWS:
         return [
             head,
-            f"  fewest records: {counts[few]:,} (label {few})",
-            f"  most records: {counts[many]:,} (label {many})",
+            f"  fewest {what}: {counts[few]:,} (label {few})",
+            f"  most {what}: {counts[many]:,} (label {many})",
         ]
+    known = names or {}
     rows = [
-        (str(label), names[label] if names else "", f"{counts[label]:,}", _bar(counts, label, many))
+        (str(label), known.get(label, ""), f"{counts[label]:,}", _bar(counts, label, many))
         for label in labels
     ]
-    lines = table(("label", "name", "records", ""), rows, left=2)
+    lines = table(("label", "name", what, ""), rows, left=2)
     if not names:
-        lines = table(("label", "records", ""), [(a, c, d) for a, _, c, d in rows], left=1)
+        lines = table(("label", what, ""), [(a, c, d) for a, _, c, d in rows], left=1)
     return [head, *(f"  {line}" for line in lines)]
 
 

@@ -14,10 +14,12 @@ from pycaffe_dist.files import atomic_write
 
 TOOLS = (
     "compute_image_mean",
+    "convert_annoset",
     "convert_cifar_data",
     "convert_imageset",
     "convert_mnist_data",
     "convert_mnist_siamese_data",
+    "create_label_map",
     "device_query",
     "extract_features",
     "upgrade_net_proto_binary",

@@ -30,7 +30,7 @@ def test_they_work_from_outside_the_environment(tmp_path, capsys, monkeypatch, i
         monkeypatch.setattr(shims.sysconfig, "get_path", lambda name: str(tmp_path))
     assert main([str(folder)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Wrote 28 commands into ") and f"export PATH='{folder}':$PATH" in out
+    assert out.startswith("Wrote 32 commands into ") and f"export PATH='{folder}':$PATH" in out
     (tmp_path / "net.prototxt").write_text(NET)
     path = f"{folder}:/usr/bin:/bin"
     done = subprocess.run(

@@ -6,21 +6,15 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist.data.label_map import names, read_label_map
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
 from pycaffe_dist.memory import Array
-from pycaffe_dist.proto.caffe_pb2 import LabelMap
-from pycaffe_dist.proto.text import read_text
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
 
 FORMATS = ("VOC", "COCO", "ILSVRC")
-
-
-def read_label_map(path: str) -> dict[int, str]:
-    """The names of classes by number."""
-    return {item.label: item.name for item in read_text(path, LabelMap()).message.item}
 
 
 class SaveOutput:
@@ -43,7 +37,7 @@ class SaveOutput:
             p.output_format in FORMATS,
             f"output_format is one of {', '.join(FORMATS)}, found {p.output_format!r}",
         )
-        self.format, self.names = p.output_format, read_label_map(p.label_map_file)
+        self.format, self.names = p.output_format, names(read_label_map(p.label_map_file))
         resize = p.resize_param if p.HasField("resize_param") else None
         self.images = ImageSizes(p.name_size_file, resize, p.num_test_image)
         os.makedirs(p.output_directory, exist_ok=True)

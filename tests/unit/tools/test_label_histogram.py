@@ -3,7 +3,7 @@ from pycaffe_dist.tools.label_histogram import MOST_ROWS, label_histogram
 
 def test_a_row_for_each_label():
     lines = label_histogram({2: 1500, 0: 500})
-    assert lines[0] == "labels: 2, from 0 to 2 (1 between them have no record)"
+    assert lines[0] == "labels: 2, from 0 to 2 (1 between them have none)"
     assert [line.split() for line in lines[2:]] == [
         ["0", "500", "#" * 10],
         ["2", "1,500", "#" * 30],
