@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import hashlib
 import os
 import shutil
@@ -127,15 +128,22 @@ def _compiled(program: str) -> Path:
     folder = _cache_folder()
     library = folder / f"{key[:32]}.so"
     if not library.exists():
-        with tempfile.TemporaryDirectory(dir=folder) as work:
-            source, made = Path(work, "kernels.cpp"), Path(work, "kernels.so")
-            source.write_text(program)
-            command = [compiler, *FLAGS, *EXACT, "-o", str(made), str(source)]
-            said = subprocess.run(command, capture_output=True, text=True)
-            if said.returncode:
-                raise RuntimeError(f"{' '.join(command)} fails:\n{said.stderr}")
-            made.replace(library)
+        with open(library.with_suffix(".lock"), "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # one compiles, the others wait for it
+            if not library.exists():
+                _compile(compiler, program, library)
     return library
+
+
+def _compile(compiler: str, program: str, library: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=library.parent) as work:
+        source, made = Path(work, "kernels.cpp"), Path(work, "kernels.so")
+        source.write_text(program)
+        command = [compiler, *FLAGS, *EXACT, "-o", str(made), str(source)]
+        said = subprocess.run(command, capture_output=True, text=True)
+        if said.returncode:
+            raise RuntimeError(f"{' '.join(command)} fails:\n{said.stderr}")
+        made.replace(library)
 
 
 @cache

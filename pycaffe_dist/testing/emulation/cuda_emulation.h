@@ -3,13 +3,12 @@
 
 #pragma once
 
+// C's headers alone: those of C++ take longer to compile than the kernels.
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <ucontext.h>
-
-#include <memory>
-#include <mutex>
-#include <vector>
 
 #define __global__ __attribute__((visibility("hidden")))
 #define __device__
@@ -30,16 +29,17 @@ namespace emulation {
 
 enum Outcome { FINE = 0, PARTED = 1, UNEXPECTED_BARRIER = 2 };
 
+enum { STACK = 64 << 10, MOST_THREADS = 256 };
+
 struct Fiber {
-  enum { STACK = 64 << 10 };
-  std::unique_ptr<char[]> stack{new char[STACK]};
+  void *stack;  // from the first turn on, for as long as the process lives
   jmp_buf place;
-  bool begun = false, done = false;
+  bool done;
 };
 
-static std::vector<Fiber> fibers;
+static Fiber fibers[MOST_THREADS];
 static Fiber *current = nullptr;  // whose turn it is; nobody's while threads need not wait
-static std::mutex busy;  // one launch at a time: what is static here and in the kernels is its
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;  // one launch at a time: what is static here and in the kernels is its
 static jmp_buf scheduler;
 static void (*body)(const void *);
 static const void *body_data;
@@ -62,12 +62,12 @@ inline void live() {
 inline void turn(Fiber &fiber) {
   current = &fiber;
   if (_setjmp(scheduler) == 0) {
-    if (fiber.begun) _longjmp(fiber.place, 1);
-    fiber.begun = true;
+    if (fiber.stack) _longjmp(fiber.place, 1);
+    fiber.stack = malloc(STACK);
     ucontext_t context;
     getcontext(&context);
-    context.uc_stack.ss_sp = fiber.stack.get();
-    context.uc_stack.ss_size = Fiber::STACK;
+    context.uc_stack.ss_sp = fiber.stack;
+    context.uc_stack.ss_size = STACK;
     context.uc_link = nullptr;
     makecontext(&context, live, 0);
     setcontext(&context);
@@ -77,7 +77,6 @@ inline void turn(Fiber &fiber) {
 
 // All threads of a block, from barrier to barrier; on a GPU some at one and some at their end may hang.
 inline void run_block(unsigned int threads) {
-  if (fibers.size() < threads) fibers.resize(threads);
   for (unsigned int t = 0; t < threads; ++t) fibers[t].done = false;
   for (unsigned int done = 0; done < threads;) {
     done = 0;
@@ -92,7 +91,7 @@ inline void run_block(unsigned int threads) {
 
 template <class Body>
 Outcome launch(unsigned int grid, unsigned int block, bool waiting, const Body &kernel) {
-  const std::lock_guard<std::mutex> lock(busy);
+  pthread_mutex_lock(&busy);
   gridDim.x = grid;
   blockDim.x = block;
   outcome = FINE;
@@ -109,7 +108,9 @@ Outcome launch(unsigned int grid, unsigned int block, bool waiting, const Body &
       kernel();
     }
   }
-  return outcome;
+  const Outcome result = outcome;
+  pthread_mutex_unlock(&busy);
+  return result;
 }
 
 }  // namespace emulation
