@@ -22,6 +22,8 @@ from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, fact
 from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
 from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel
+from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.launcher import by_open_mpi, rank_and_size
 from pycaffe_dist.parallel.job.mpirun import OPEN_MPI, another_mpi
 from pycaffe_dist.parallel.job.watchdog import Watchdog
@@ -30,8 +32,7 @@ from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.plan.kept_plan import kept_plan, note_plan
 from pycaffe_dist.parallel.plan.links import USUAL
 from pycaffe_dist.parallel.plan.plan import Entry, Plan, make_plan
-from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel
-from pycaffe_dist.parallel.schemes.way import Way
+from pycaffe_dist.parallel.schemes.scheme import schemes
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.ssp.ssp import Ssp
 from pycaffe_dist.parallel.sync_bn import Merging, batch_norms, separate, synchronise
@@ -138,9 +139,8 @@ def _find_way(
     if communicator.size == 1:
         yield Way()
         return
-    from pycaffe_dist.parallel.schemes.nccl import (
-        meet,  # brings the GPU engine, which takes its time
-    )
+    # It brings the GPU engine, which takes its time.
+    from pycaffe_dist.parallel.exchange.nccl import meet
 
     with meet(solver, settings, communicator) as way:
         yield way
@@ -226,13 +226,22 @@ class Cluster(OneRank):
         port = Port(self.communicator, create_wire(s.wire), pace)
         scale = 1.0 if s.sum_updates else 1.0 / self.size
         return self.way.fabric(
-            Fabric(self.communicator, Node(self.communicator), port, scale, self.verdict)
+            Fabric(
+                self.communicator,
+                Node(self.communicator),
+                port,
+                scale,
+                self.verdict,
+                s.scheme_options,
+            )
         )
 
     def _parcel(self, fabric: Fabric, number: int, entries: list[Entry]) -> Parcel:
-        params = [p for entry in entries for p in entry.params]
+        scheme = schemes()[entries[0].scheme]
+        params = tuple(p for entry in entries for p in entry.params)
         layer = min(entry.layer for entry in entries)
-        return self.way.schemes[entries[0].scheme](fabric, self.solver, params, layer, number)
+        contents = Contents(scheme, params, layer, number)
+        return self.way.exchange(scheme)(fabric, self.solver, contents)
 
     def _from_rank_0(self) -> Steps[None]:
         """Weights, history and iteration become rank 0's."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycaffe_dist.parallel.schemes.parcel import Parcel
+from pycaffe_dist.parallel.exchange.parcel import Parcel
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver

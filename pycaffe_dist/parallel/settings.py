@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.parallel.schemes.scheme import scheme_options, selectable
 from pycaffe_dist.proto.suggest import did_you_mean
 
-COMM = ("auto", "dense", "allreduce", "sfb", "sharded", "sf-push")
+COMM = ("auto", "dense", *selectable())
 POLICIES = ("measured", "paper")
 WIRES = ("fp32", "fp16", "bf16")
 
@@ -34,6 +35,7 @@ class ClusterSettings:
         trace: where a trace of the run goes.
         stats_path: where the traffic by layer and scheme goes.
         net_outputs: the prefix of the file of all displayed outputs.
+        options: of schemes, by the names of their flags; those that are not given have defaults.
     """
 
     comm: str = "auto"
@@ -52,6 +54,7 @@ class ClusterSettings:
     trace: str | None = None
     stats_path: str | None = None
     net_outputs: str | None = None
+    options: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _one_of("--comm", self.comm, COMM)
@@ -69,6 +72,15 @@ class ClusterSettings:
             raise NetError("--check-every needs --staleness 0: stale ranks have different weights")
         if self.stall_timeout < 0:
             raise NetError(f"--stall-timeout is 0 or more seconds, not {self.stall_timeout:g}")
+        for name, value in self.options.items():
+            _one_of("options", name, tuple(scheme_options()))
+            scheme_options()[name].check(name, value)
+
+    @property
+    def scheme_options(self) -> dict[str, float]:
+        """The options of all schemes, given or by default."""
+        defaults = {name: option.default for name, option in scheme_options().items()}
+        return {**defaults, **self.options}
 
 
 def _one_of(flag: str, value: str, known: tuple[str, ...]) -> None:

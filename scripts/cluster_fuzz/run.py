@@ -24,14 +24,16 @@ from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Tested, Updated
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import Cluster, distribute
+from pycaffe_dist.parallel.exchange import parcel
 from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size
 from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
 from pycaffe_dist.parallel.plan import plan
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 from pycaffe_dist.parallel.plan.plan import Plan, make_plan
-from pycaffe_dist.parallel.plan.requests import asked
+from pycaffe_dist.parallel.plan.requests import Requests
 from pycaffe_dist.parallel.plan.units import units
-from pycaffe_dist.parallel.schemes import factors, parcel
+from pycaffe_dist.parallel.schemes import sf_push
+from pycaffe_dist.parallel.schemes.sharded import SHARDED
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.ssp import items as ssp_items
 from pycaffe_dist.parallel.transport import comm_thread, streams
@@ -80,10 +82,10 @@ def prepare(case: Case) -> None:
     comm_thread.go_before = lambda thread: None  # there are more ranks than cores
     usual = tuple(1 << n for n in (16, 18, 20, 22, 24)), 1 << 20
     plan.BUCKETS, plan.USUAL_BUCKET = ((case.bucket,), case.bucket) if case.bucket else usual
-    plan.SHARDED_FROM = case.sharded_from
+    SHARDED.least_bytes = case.sharded_from
     prefetch.set_shuffle(case.shuffle, case.seed)
     streams.CHUNK = ssp_items.CHUNK = case.chunk
-    parcel.BLOCK = factors.BLOCK = 4 * case.chunk
+    parcel.BLOCK = sf_push.BLOCK = 4 * case.chunk
 
 
 def build(case: Case, folder: Path, rank: int, ranks: int, way: Way) -> Solver:
@@ -163,7 +165,8 @@ def cluster_settings(case: Case, solver: Solver) -> ClusterSettings:
     for name, comm in case.settings.get("comm_layer", {}).items():
         tried = ClusterSettings(**plain, comm_layer={**layers, name: comm})
         try:
-            asked(solver.net, units(solver.net, solver.param.iter_size), tried, clips)
+            learns = units(solver.net, solver.param.iter_size)
+            Requests(solver.net, learns, tried, "it clips" if clips else "", case.ranks)
         except PcdError:
             continue
         layers[name] = comm

@@ -7,8 +7,10 @@ import pytest
 
 from pycaffe_dist.data import prefetch
 from pycaffe_dist.parallel import dwbp
+from pycaffe_dist.parallel.exchange import parcel
 from pycaffe_dist.parallel.plan import plan
-from pycaffe_dist.parallel.schemes import factors, parcel
+from pycaffe_dist.parallel.schemes import sf_push
+from pycaffe_dist.parallel.schemes.sharded import SHARDED
 from pycaffe_dist.parallel.ssp import items as ssp_items
 from pycaffe_dist.parallel.transport import comm_thread, streams
 
@@ -25,11 +27,12 @@ def as_before(monkeypatch):
     """What a case sets for the process is set back."""
     for module, names in {
         comm_thread: ["go_before"],
-        plan: ["BUCKETS", "USUAL_BUCKET", "SHARDED_FROM"],
+        plan: ["BUCKETS", "USUAL_BUCKET"],
         streams: ["CHUNK"],
         ssp_items: ["CHUNK"],
         parcel: ["BLOCK"],
-        factors: ["BLOCK"],
+        sf_push: ["BLOCK"],
+        SHARDED: ["least_bytes"],
     }.items():
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name))

@@ -31,10 +31,10 @@ from cases import LINKS
 
 from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster
+from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.watchdog import Stall, Watchdog
 from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.plan.plan import Plan, make_plan
-from pycaffe_dist.parallel.schemes.way import Way
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.ssp.post import Letter
 from pycaffe_dist.parallel.ssp.ssp import Ssp

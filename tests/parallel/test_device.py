@@ -21,8 +21,8 @@ from cases import (
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.parallel.cluster import Cluster, distribute
-from pycaffe_dist.parallel.schemes.device import DeviceParcel
-from pycaffe_dist.parallel.schemes.nccl import DeviceWay
+from pycaffe_dist.parallel.exchange.device import DeviceParcel
+from pycaffe_dist.parallel.exchange.nccl import DeviceWay
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator

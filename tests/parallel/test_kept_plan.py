@@ -8,9 +8,9 @@ import pytest
 from cases import LINKS, Case, build
 
 from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 from pycaffe_dist.parallel.plan.plan import Plan
-from pycaffe_dist.parallel.schemes.way import Way
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.solvers import snapshots

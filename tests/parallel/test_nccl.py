@@ -19,8 +19,8 @@ from pycaffe_dist.engines.cupy import nccl as library
 from pycaffe_dist.engines.cupy.nccl import Nccl
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.cluster import distribute
+from pycaffe_dist.parallel.exchange.nccl import DeviceWay
 from pycaffe_dist.parallel.job.device_watch import DeviceWatch
-from pycaffe_dist.parallel.schemes.nccl import DeviceWay
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.testing.cupy_standin import runtime

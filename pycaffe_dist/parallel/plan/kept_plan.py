@@ -40,6 +40,8 @@ def _key(solver: Solver, settings: ClusterSettings, ranks: int, nodes: int) -> i
     net, param = solver.net, solver.param
     learns = [(p.owner, p.blob.shape, p.lr_mult) for p in net.params.learnable]
     asked = {k: v for k, v in vars(settings).items() if k not in NOT_PLANNED}
+    if not settings.options:  # snapshots from before schemes had options know of none
+        del asked["options"]
     blobs = [blob.shape for blob in net.blobs]
     step = (param.type, param.iter_size, param.clip_gradients)
     engine = solver.context.engine.name

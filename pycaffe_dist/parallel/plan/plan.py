@@ -7,19 +7,14 @@ from dataclasses import dataclass, replace
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.plan.cost import (
-    VALUE,
-    WIRE_BYTES,
-    Cluster,
-    Cost,
-    Job,
-    Load,
-    layer_times,
-    step_seconds,
-)
+from pycaffe_dist.parallel.plan.buckets import Choice, Group, grouped
+from pycaffe_dist.parallel.plan.cost import WIRE_BYTES, Cost, CostModel
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
-from pycaffe_dist.parallel.plan.requests import DENSE, FACTORED, SCHEMES, STALE, UPDATING, asked
-from pycaffe_dist.parallel.plan.units import Unit, halves, units
+from pycaffe_dist.parallel.plan.requests import Requests
+from pycaffe_dist.parallel.plan.step import Transfer, layer_times, step_seconds
+from pycaffe_dist.parallel.plan.units import Unit, units
+from pycaffe_dist.parallel.schemes.scheme import Scheme
+from pycaffe_dist.parallel.schemes.sfb import SFB
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.plain import travels
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -29,7 +24,6 @@ from pycaffe_dist.solvers.update import waits
 # Bytes from which a bucket is full; the measured policy takes the best.
 BUCKETS = (1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
 USUAL_BUCKET = 1 << 20
-SHARDED_FROM = 1 << 20  # bytes; below, a smaller update does not pay for an exchange of its own
 VISIBLE = 0.1  # of the time on the link that overlap should hide and, in practice, does not
 WORTHWHILE = 1e-3  # of a step that has to be gained before a scheme is changed
 
@@ -42,7 +36,7 @@ class Entry:
     Attributes:
         params: indices into ``net.params.learnable``.
         layer: the gradient is complete after this layer's backward, the lowest of its sharers.
-        scheme: one of SCHEMES, or of STALE.
+        scheme: the name of one.
         bucket: entries of an equal number travel together, after the lowest of their layers.
         bytes: sent to other nodes in a step by the rank that sends most.
         ms: expected, on a link and a rank that do nothing else; its share of a bucket.
@@ -100,36 +94,6 @@ def make_plan(
     return _Planner(net, settings, ranks, nodes, links, solver or SolverParameter()).plan()
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """A unit with its scheme."""
-
-    unit: Unit
-    scheme: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class _Group:
-    """What takes the link at once: one choice, or a bucket of dense ones."""
-
-    choices: tuple[_Choice, ...]
-
-    @property
-    def scheme(self) -> str:
-        return self.choices[0].scheme
-
-    @property
-    def layer(self) -> int:
-        return min(c.unit.layer for c in self.choices)
-
-    @property
-    def load(self) -> Load:
-        if len(self.choices) == 1:
-            return self.choices[0].unit.load
-        return Load(sum(c.unit.load.values for c in self.choices))
-
-
 class _Planner:
     def __init__(
         self,
@@ -147,7 +111,9 @@ class _Planner:
         self.stale = settings.staleness > 0
         links = _within_budget(links, settings)
         wire = WIRE_BYTES[settings.wire]
-        self.cluster = Cluster(ranks, nodes, links, wire, rule.histories, self.stale)
+        self.model = CostModel(
+            ranks, nodes, links, wire, rule.histories, self.stale, settings.scheme_options
+        )
         self.times = layer_times(net, links)
         self.waits = waits(solver, rule)
         if self.stale and self.waits and solver.clip_gradients < 0:
@@ -156,23 +122,21 @@ class _Planner:
         # Clipping counts gradients of frozen parameters, and most rules remember them: as in Caffe.
         frozen = (solver.clip_gradients >= 0 or rule.remembers_gradients) and not self.stale
         self.units = units(net, self.passes, frozen)
-        self.asked = asked(net, self.units, settings, self.waits)
+        self.requests = Requests(net, self.units, settings, self.waits, ranks)
+        self.options = [self.requests.options(unit) for unit in self.units]
 
     def plan(self) -> Plan:
         """Schemes first, then buckets."""
         policy = self.settings.policy
         schemes = self._paper() if policy == "paper" else self._measured()
         limit = USUAL_BUCKET if policy == "paper" else self._best_limit(schemes)
-        choices = [
-            _Choice(unit, scheme, self._reason(unit, scheme))
-            for unit, scheme in zip(self.units, schemes, strict=True)
-        ]
-        groups = self._groups(choices, limit)
-        update = sum(self.cluster.update(unit.load.values) for unit in self.units)
+        reasons = [self._reason(i, scheme) for i, scheme in enumerate(schemes)]
+        groups = self._groups(schemes, limit, reasons)
+        update = sum(self.model.update(unit.load.values) for unit in self.units)
         return Plan(
             self._entries(groups),
-            self.cluster.ranks,
-            self.cluster.nodes,
+            self.model.ranks,
+            self.model.nodes,
             policy,
             self.settings.wire,
             alone_ms=1e3 * (self.passes * self.times.total + update),
@@ -181,83 +145,66 @@ class _Planner:
 
     # -- policies ----------------------------------------------------------------------------
 
-    def _options(self, unit: Unit) -> tuple[str, ...]:
-        """The schemes that a policy may choose from."""
-        asked = self.asked[unit]
-        if unit.frozen:
-            return ("allreduce",)
-        if self.stale:
-            return self._stale_options(unit, asked)
-        if asked in DENSE or (asked in FACTORED and not unit.no_factors):
-            return (asked,)
-        if self.cluster.ranks == 1 or asked in FACTORED:
-            return ("allreduce",)
-        dense = unit.no_factors or unit.varies or asked == "dense"
-        options = list(DENSE if dense else SCHEMES)
-        if not _pays_alone(unit):
-            options.remove("sharded")
-        return tuple(o for o in options if not (self.waits and o in UPDATING))
-
-    def _stale_options(self, unit: Unit, asked: str) -> tuple[str, ...]:
-        dense, factored = STALE
-        if unit.no_factors or self.cluster.ranks == 1 or asked in (*DENSE, "dense"):
-            return (dense,)
-        if asked in FACTORED:
-            return (factored,)
-        return (dense,) if unit.varies else STALE
-
-    def _paper(self) -> list[str]:
+    def _paper(self) -> list[Scheme]:
         """Poseidon's rule: SFB where 2K(P-1)(M+N) <= 2MN(P+P-2)/P, as every rank also serves."""
-        schemes = []
-        for unit in self.units:
-            options = self._options(unit)
-            sfb = "sfb" in options and _sfb_wins(unit, self.cluster)
-            schemes.append("sfb" if sfb else options[0])
-        return schemes
+        chosen = []
+        for unit, options in zip(self.units, self.options, strict=True):
+            sfb, dense = self._paper_floats(unit)
+            wins = SFB in options.schemes and sfb <= dense
+            chosen.append(SFB if wins else options.schemes[0])
+        return chosen
 
-    def _measured(self) -> list[str]:
+    def _paper_floats(self, unit: Unit) -> tuple[float, float]:
+        """Floats that SFB, and that servers on all ranks, send and receive."""
+        load, p = unit.load, self.model.ranks
+        return (
+            2 * load.factors * (p - 1),
+            2 * load.outputs * load.inputs * (2 * p - 2) / p,
+        )
+
+    def _measured(self) -> list[Scheme]:
         """The shortest expected step: what is cheapest alone, then one change after another.
 
         A scheme that is cheapest alone may make the step longer, as its work is never hidden and
         another's bytes may be.  The largest are tried first, until no change is worthwhile.
         """
-        schemes = [self._cheapest(unit) for unit in self.units]
-        limit = self._best_limit(schemes)
-        best = self._score(schemes, limit)
-        order = sorted(range(len(schemes)), key=lambda i: -self.units[i].load.values)
+        chosen = [self._cheapest(i) for i in range(len(self.units))]
+        limit = self._best_limit(chosen)
+        best = self._score(chosen, limit)
+        order = sorted(range(len(chosen)), key=lambda i: -self.units[i].load.values)
         improved = True
         while improved:
             improved = False
             for i in order:
-                for scheme in self._options(self.units[i]):
-                    if scheme == schemes[i]:
+                for scheme in self.options[i].schemes:
+                    if scheme is chosen[i]:
                         continue
-                    tried = [*schemes[:i], scheme, *schemes[i + 1 :]]
+                    tried = [*chosen[:i], scheme, *chosen[i + 1 :]]
                     score = self._score(tried, limit)
                     if score < best * (1 - WORTHWHILE):
-                        schemes, best, improved = tried, score, True
-        return schemes
+                        chosen, best, improved = tried, score, True
+        return chosen
 
-    def _cheapest(self, unit: Unit) -> str:
-        """Of an all-reduce and the schemes that send something else."""
-        options = [o for o in self._options(unit) if o != "sharded"] or ["sharded"]
-        return min(options, key=lambda option: self.cluster.cost(option, unit.load).seconds)
+    def _cheapest(self, i: int) -> Scheme:
+        """To begin with; schemes that pay only for large ones, as sharded, are tried later."""
+        options = self.options[i].schemes
+        first = [scheme for scheme in options if not scheme.least_bytes] or options
+        load = self.units[i].load
+        return min(first, key=lambda scheme: scheme.cost(self.model, load).seconds)
 
-    def _best_limit(self, schemes: Sequence[str]) -> int:
-        return min(BUCKETS, key=lambda limit: self._score(schemes, limit))
+    def _best_limit(self, chosen: Sequence[Scheme]) -> int:
+        return min(BUCKETS, key=lambda limit: self._score(chosen, limit))
 
-    def _score(self, schemes: Sequence[str], limit: int) -> float:
-        choices = [_Choice(u, s, "") for u, s in zip(self.units, schemes, strict=True)]
-        step, link = self._step(self._groups(choices, limit))
+    def _score(self, chosen: Sequence[Scheme], limit: int) -> float:
+        step, link = self._step(self._groups(chosen, limit))
         return step + VISIBLE * link
 
-    def _step(self, groups: Sequence[_Group]) -> tuple[float, float]:
+    def _step(self, groups: Sequence[Group]) -> tuple[float, float]:
         """Expected seconds of a step, and of all its exchanges on the link."""
-        costs = [self.cluster.cost(group.scheme, group.load) for group in groups]
-        jobs = [Job(p.layer, c.link, c.work) for p, c in zip(groups, costs, strict=True)]
+        costs = [group.scheme.cost(self.model, group.load) for group in groups]
         step = step_seconds(
             self.times,
-            jobs,
+            [Transfer(g.layer, c.link, c.work) for g, c in zip(groups, costs, strict=True)],
             overlap=self.settings.overlap,
             barrier=bool(self.waits),
             stale=self.stale,
@@ -267,35 +214,18 @@ class _Planner:
 
     # -- buckets and entries -----------------------------------------------------------------
 
-    def _groups(self, choices: Sequence[_Choice], limit: int) -> list[_Group]:
-        """In the order in which they start; dense gradients below ``limit`` are put together."""
-        groups: list[_Group] = []
-        bucket: list[_Choice] = []
-        for choice in choices:
-            if choice.scheme in FACTORED:
-                groups.append(_Group((choice,)))
-                continue
-            for i, unit in enumerate(halves(self.net, choice.unit)):
-                half = replace(choice, unit=unit, reason="a bias" if i else choice.reason)
-                small = self.asked[choice.unit] != "sharded" and not _pays_alone(unit)
-                if half.scheme == "sharded" and small:
-                    half = replace(half, scheme="allreduce")
-                if half.scheme == "sharded" or VALUE * unit.load.values >= limit:
-                    groups.append(_Group((half,)))
-                    continue
-                bucket.append(half)
-                if VALUE * sum(c.unit.load.values for c in bucket) >= limit:
-                    groups.append(_Group(tuple(bucket)))
-                    bucket = []
-        if bucket:
-            groups.append(_Group(tuple(bucket)))
-        return sorted(groups, key=lambda group: -group.layer)
+    def _groups(
+        self, chosen: Sequence[Scheme], limit: int, reasons: Sequence[str] | None = None
+    ) -> list[Group]:
+        texts = reasons or [""] * len(chosen)
+        choices = map(Choice, self.units, chosen, texts)
+        return grouped(self.net, list(choices), self.requests, limit)
 
-    def _entries(self, groups: Sequence[_Group]) -> tuple[Entry, ...]:
+    def _entries(self, groups: Sequence[Group]) -> tuple[Entry, ...]:
         entries = []
         buckets = 0
         for group in groups:
-            cost = self.cluster.cost(group.scheme, group.load)
+            cost = group.scheme.cost(self.model, group.load)
             together = len(group.choices) > 1
             sent = 0
             for i, choice in enumerate(group.choices, 1):
@@ -305,7 +235,7 @@ class _Planner:
                     Entry(
                         choice.unit.params,
                         choice.unit.layer,
-                        choice.scheme,
+                        choice.scheme.name,
                         buckets if together else None,
                         end - sent,
                         1e3 * cost.seconds * share,
@@ -316,28 +246,20 @@ class _Planner:
             buckets += together
         return tuple(entries)
 
-    def _reason(self, unit: Unit, scheme: str) -> str:
-        if self.cluster.ranks == 1:
-            return "one rank"
-        options = self._options(unit)
-        if self.asked[unit] == scheme or (scheme in FACTORED and len(options) == 1):
-            return "asked for"
-        if len(options) == 1:
-            return unit.no_factors or unit.varies or "asked for dense"
+    def _reason(self, i: int, scheme: Scheme) -> str:
+        options, unit = self.options[i], self.units[i]
+        if self.model.ranks == 1 or len(options.schemes) == 1:
+            return options.why
         if self.settings.policy == "paper":
-            if "sfb" not in options:
-                return unit.no_factors or unit.varies or "asked for dense"
-            sfb, dense = _paper_floats(unit, self.cluster)
-            sign = "<=" if scheme == "sfb" else ">"
+            if SFB not in options.schemes:
+                return options.why
+            sfb, dense = self._paper_floats(unit)
+            sign = "<=" if scheme is SFB else ">"
             return f"2K(P-1)(M+N) {sfb / 1e6:.3g}M {sign} {dense / 1e6:.3g}M 4MN(P-1)/P"
-        costs = {option: self.cluster.cost(option, unit.load) for option in options}
+        costs = {option: option.cost(self.model, unit.load) for option in options.schemes}
         mine = costs.pop(scheme)
-        others = (f"{other} {_parts(cost)}" for other, cost in costs.items())
+        others = (f"{other.name} {_parts(cost)}" for other, cost in costs.items())
         return f"link + work {_parts(mine)} ms; {', '.join(others)}"
-
-
-def _pays_alone(unit: Unit) -> bool:
-    return VALUE * unit.load.values >= SHARDED_FROM
 
 
 def _parts(cost: Cost) -> str:
@@ -352,17 +274,3 @@ def _within_budget(links: Links, settings: ClusterSettings) -> Links:
         return links
     alpha, beta = links.between.alpha, links.between.beta
     return replace(links, between=AlphaBeta(alpha, max(beta, 8 / settings.bandwidth)))
-
-
-def _paper_floats(unit: Unit, cluster: Cluster) -> tuple[float, float]:
-    """Floats that SFB, and that servers on all ranks, send and receive."""
-    load, p = unit.load, cluster.ranks
-    return (
-        2 * load.factors * (p - 1),
-        2 * load.outputs * load.inputs * (2 * p - 2) / p,
-    )
-
-
-def _sfb_wins(unit: Unit, cluster: Cluster) -> bool:
-    sfb, dense = _paper_floats(unit, cluster)
-    return sfb <= dense

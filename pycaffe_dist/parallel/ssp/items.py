@@ -15,7 +15,7 @@ import numpy as np
 
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.memory import HOST, Array
-from pycaffe_dist.parallel.schemes.factors import Factors
+from pycaffe_dist.parallel.exchange.factors import Factors
 from pycaffe_dist.parallel.ssp.routes import Route, routes
 from pycaffe_dist.parallel.transport.communicator import Nodes
 from pycaffe_dist.parallel.transport.streams import CHUNK

@@ -27,8 +27,9 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import Array
+from pycaffe_dist.parallel.exchange.parcel import Fabric
 from pycaffe_dist.parallel.plan.plan import Entry
-from pycaffe_dist.parallel.schemes.parcel import Fabric
+from pycaffe_dist.parallel.schemes.scheme import schemes
 from pycaffe_dist.parallel.ssp.clocks import Clocks
 from pycaffe_dist.parallel.ssp.items import Block, Item, Outbox, Product, cut
 from pycaffe_dist.parallel.ssp.post import Letter, Post
@@ -115,7 +116,7 @@ class Ssp:
     def _add_items(self, group: Sequence[Entry], nodes: Nodes) -> None:
         """What an entry that travels as factors, or the entries of a bucket, is cut into."""
         solver, first = self.solver, group[0]
-        if first.scheme == Product.scheme:
+        if schemes()[first.scheme].factored:
             number = len(self.items)
             self.items.append(Product(number, solver, first.params, first.layer, nodes, self.rank))
             return

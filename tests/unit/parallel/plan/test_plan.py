@@ -11,7 +11,8 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
-from pycaffe_dist.parallel.plan.plan import SHARDED_FROM, make_plan
+from pycaffe_dist.parallel.plan.plan import make_plan
+from pycaffe_dist.parallel.schemes.sharded import SHARDED
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState, SolverParameter
 from pycaffe_dist.proto.nets import read_net
@@ -413,7 +414,7 @@ def test_a_bias_of_sharded_weights_is_too_small_to_be_sharded():
     net = model("bvlc_alexnet", 256)
     for entry in plan_of(net, 8, links=FAST).entries:
         count = sum(net.params.learnable[p].blob.count for p in entry.params)
-        assert entry.scheme != "sharded" or 4 * count >= SHARDED_FROM
+        assert entry.scheme != "sharded" or 4 * count >= SHARDED.least_bytes
 
 
 PLANNED = """

@@ -1,31 +1,31 @@
-"""Schemes that carry the gradients themselves.
+"""allreduce: every rank gets the mean gradient.
 
 The gradients of all ranks are added up in three levels: in the memory of each node, each of its
 ranks adding one part; between the leaders of the nodes by reduce-scatter, each node getting one
 slice of the sum; and then the slices are worked on and gathered again.  What is done with a slice
-makes the scheme: *allreduce* divides it by P, *sharded* makes new weights of it.
+makes the scheme: allreduce divides it by P, sharded (which builds on this) makes new weights of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pycaffe_dist.memory import HOST, Array, aligned
-from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel, blocks
+from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceParcel
+from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel, blocks
+from pycaffe_dist.parallel.plan.cost import Cost, CostModel, Load
+from pycaffe_dist.parallel.schemes.scheme import Scheme
 from pycaffe_dist.parallel.transport.collectives import all_gather, bounds, reduce_scatter
 from pycaffe_dist.parallel.transport.communicator import Steps
 from pycaffe_dist.solver import Solver
 
 
-class Allreduce(Parcel):
+class AllreduceParcel(Parcel):
     """Every rank gets the mean gradient: 2(P − 1)/P of the array is sent by each of P nodes."""
 
-    scheme = "allreduce"
-
-    def __init__(
-        self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
-    ) -> None:
-        super().__init__(fabric, solver, params, layer, number)
+    def __init__(self, fabric: Fabric, solver: Solver, contents: Contents) -> None:
+        super().__init__(fabric, solver, contents)
         mates = len(fabric.node.mates)
         # On a node of one rank gradients are exchanged where they are.
         self.slots: Array | None = None
@@ -106,33 +106,6 @@ class Allreduce(Parcel):
                 diff[...] = piece
 
 
-class Sharded(Allreduce):
-    """Every rank updates its own shard of the weights, with its own shard of the history."""
-
-    scheme = "sharded"
-    updates = True
-
-    def steps(self) -> Steps[None]:
-        self.claim_weights()
-        return super().steps()
-
-    def _work(self, total: Array, begin: int, end: int) -> Steps[None]:
-        result = self._result(total)
-        yield from self.fabric.verdict.wait()
-        for block in blocks(begin, end):
-            total[block] *= self.scale
-            self.update(total[block], result[block], block.start, block.stop)
-            yield True
-
-    def _result(self, total: Array) -> Array:
-        """The weights themselves, if they can be received where they are."""
-        in_place = self.slots is None and self.fabric.port.wire.exact
-        return self.weights[0] if in_place else total
-
-    def _bring(self, result: Array, diffs: Sequence[Array]) -> None:
-        self.publish(result)
-
-
 def _aside(arrays: Sequence[Array], whole: Array) -> Iterator[tuple[Array, Array]]:
     """Arrays with their places, end to end, in ``whole``, but for those that are already there."""
     at = 0
@@ -141,3 +114,70 @@ def _aside(arrays: Sequence[Array], whole: Array) -> Iterator[tuple[Array, Array
         if array.ctypes.data != piece.ctypes.data:
             yield array, piece
         at += array.size
+
+
+class DeviceAllreduce(DeviceParcel):
+    """Every rank gets the mean gradient, where its own was.
+
+    Where values travel in fewer bits, and where ranks update their own shard, it is made in two
+    steps, through an array of P equal shards; the last ones may reach beyond the values.
+    """
+
+    def __init__(self, fabric: DeviceFabric, solver: Solver, contents: Contents) -> None:
+        super().__init__(fabric, solver, contents)
+        ranks = self.nccl.size
+        self.shard = -(-self.count // ranks)
+        width = self.dtype.itemsize
+        if self.updates or not self.wire.exact:
+            self.packed = self.wire.room(ranks * self.shard, self.dtype)
+            self.total = self.room(self.shard)
+            width = self.packed.itemsize
+        self.sent = 2 * (ranks - 1) * self.shard * width
+
+    def claim(self) -> None:
+        self.diffs = [param.blob.diff_value.write(self.home) for param in self.learnable]
+
+    def exchange(self) -> None:
+        if self.wire.exact:
+            self.nccl.all_reduce(self.diffs, self.wire.mean)
+            return
+        self._scatter()
+        self._gather(self.total)
+        at = 0
+        for diff in self.diffs:
+            self.wire.unpack(self.packed[at : at + diff.size], diff)
+            at += diff.size
+
+    def _scatter(self) -> None:
+        """Get this rank's shard of the sum, in ``total``."""
+        at = 0
+        for diff in self.diffs:
+            self.wire.pack(diff, self.packed[at : at + diff.size])
+            at += diff.size
+        self.wire.add_up(self.packed, self.total)
+
+    def _gather(self, values: Any) -> None:
+        """Get all shards, of which this rank's are ``values``, in ``packed``."""
+        begin = self.nccl.rank * self.shard
+        mine = self.packed[begin : begin + self.shard]
+        self.wire.pack(values, mine)
+        self.nccl.all_gather([(mine, self.packed)])
+
+
+class Allreduce(Scheme):
+    """Every rank gets the mean gradient, and updates all weights."""
+
+    name = "allreduce"
+    travels = "gradients; small ones together in buckets"
+    sent = "2(n-1)/n · wV"
+    work = "adds up; updates V values"
+    bucketed = True
+    stale = "updates"
+    host = AllreduceParcel
+    device = DeviceAllreduce
+
+    def exchange_cost(self, model: CostModel, load: Load) -> Cost:
+        return model.dense(load, model.update(load.values))
+
+
+ALLREDUCE = Allreduce()

@@ -5,14 +5,13 @@ nccl.py has the other one, straight from device to device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from pycaffe_dist.engines.base import Loss
+from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
 from pycaffe_dist.parallel.plan.links import Links, measure_links
-from pycaffe_dist.parallel.schemes.dense import Allreduce, Sharded
-from pycaffe_dist.parallel.schemes.factors import Sfb, SfPush
-from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.schemes.scheme import Scheme
 from pycaffe_dist.parallel.transport.communicator import Communicator
 
 
@@ -21,14 +20,10 @@ class Way:
 
     Attributes:
         words: what the log says of it; nothing where no rank has a GPU.
-        schemes: what carries gradients, by the names of the plan.
         levels: whether the ranks of a node add up first, and their leader speaks for them.
         times: busy and exposed seconds, where it is not the host that sees them.
     """
 
-    schemes: Mapping[str, type[Parcel]] = {
-        cls.scheme: cls for cls in (Allreduce, Sharded, Sfb, SfPush)
-    }
     levels = True
     times: Callable[[], tuple[float, float]] | None = None
 
@@ -38,6 +33,10 @@ class Way:
     def links(self, communicator: Communicator) -> Links:
         """Measured, by all ranks together."""
         return measure_links(communicator)
+
+    def exchange(self, scheme: Scheme) -> type[Parcel]:
+        """What carries the gradients of a scheme here."""
+        return scheme.host
 
     def fabric(self, plain: Fabric) -> Fabric:
         return plain

@@ -7,9 +7,9 @@ communication thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import update
 
+if TYPE_CHECKING:
+    from pycaffe_dist.parallel.schemes.scheme import Scheme
+
 BLOCK = 1 << 18  # values that the communication thread works on before it looks at the wire again
 
 
@@ -36,6 +39,7 @@ class Fabric:
     Attributes:
         scale: by which a sum over ranks is multiplied: 1/P, or 1 where updates are summed.
         verdict: whether updates may be made.
+        options: of schemes, by the names of their flags.
     """
 
     communicator: Communicator
@@ -43,6 +47,23 @@ class Fabric:
     port: Port
     scale: float
     verdict: Verdict
+    options: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a parcel carries.
+
+    Attributes:
+        params: indices into ``net.params.learnable``.
+        layer: their gradients are complete after this layer's backward.
+        number: its place in the plan.
+    """
+
+    scheme: Scheme
+    params: tuple[int, ...]
+    layer: int
+    number: int
 
 
 def blocks(begin: int, end: int) -> Iterator[slice]:
@@ -51,34 +72,28 @@ def blocks(begin: int, end: int) -> Iterator[slice]:
 
 
 class Parcel:
-    """Base of the schemes.
+    """Base of the exchanges.
 
     Args:
         fabric: on which it travels.
         solver: whose parameters it carries.
-        params: their indices into ``net.params.learnable``.
-        layer: their gradients are complete after this layer's backward.
-        number: its place in the plan.
+        contents: which of them, by which scheme.
 
     Attributes:
-        scheme: what the plan calls it.
-        updates: whether the exchange itself brings new weights; else it brings gradients.
         job: the exchange, from its start until it is finished.
         history: what this rank keeps of the solver's history, flat arrays by kind.
         made: the last update of the same values, if snapshots are to have it (snapshot_diff).
         engine: where updates of the exchange's own are computed.
     """
 
-    scheme = ""
-    updates = False
     engine: Engine = NUMPY
 
-    def __init__(
-        self, fabric: Fabric, solver: Solver, params: Sequence[int], layer: int, number: int
-    ) -> None:
+    def __init__(self, fabric: Fabric, solver: Solver, contents: Contents) -> None:
         self.fabric, self.solver = fabric, solver
-        self.params, self.layer, self.number = tuple(params), layer, number
-        self.tag = PARCELS + number * fabric.communicator.size  # and those up to the next
+        self.scheme, self.updates = contents.scheme, contents.scheme.updates
+        self.params, self.layer = contents.params, contents.layer
+        # A tag for each rank; the next parcel has those that follow.
+        self.tag = PARCELS + contents.number * fabric.communicator.size
         learnable = solver.net.params.learnable
         self.learnable: list[Param] = [learnable[p] for p in self.params]
         self.dtype = self.learnable[0].blob.dtype
@@ -99,7 +114,7 @@ class Parcel:
 
     def begin(self, thread: CommThread) -> None:
         """The gradients of this rank are there: let the exchange start."""
-        self.job = thread.submit(self.steps(), self.name, self.scheme)
+        self.job = thread.submit(self.steps(), self.name, self.scheme.name)
 
     def steps(self) -> Steps[None]:
         """The exchange.  Called by the main thread, when the gradients of this rank are there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,18 +16,12 @@ from pycaffe_dist.engines.cupy.engine import CupyEngine
 from pycaffe_dist.engines.cupy.nccl import Nccl
 from pycaffe_dist.engines.cupy.scalar import Scalar
 from pycaffe_dist.errors import MissingPartError, PcdError
+from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceTimes
+from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
+from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.device_watch import DeviceWatch
 from pycaffe_dist.parallel.plan.links import Links, measure_devices
-from pycaffe_dist.parallel.schemes.device import (
-    DeviceAllreduce,
-    DeviceFabric,
-    DeviceSfb,
-    DeviceSfPush,
-    DeviceSharded,
-    DeviceTimes,
-)
-from pycaffe_dist.parallel.schemes.parcel import Fabric, Parcel
-from pycaffe_dist.parallel.schemes.way import Way
+from pycaffe_dist.parallel.schemes.scheme import Scheme, selectable
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.collectives import broadcast_object, gather_objects
 from pycaffe_dist.parallel.transport.communicator import Communicator, run
@@ -47,9 +41,6 @@ class DeviceWay(Way):
         watch: is told of every exchange.
     """
 
-    schemes: Mapping[str, type[Parcel]] = {
-        cls.scheme: cls for cls in (DeviceAllreduce, DeviceSharded, DeviceSfb, DeviceSfPush)
-    }
     levels = False
     times: DeviceTimes
 
@@ -61,6 +52,10 @@ class DeviceWay(Way):
 
     def links(self, communicator: Communicator) -> Links:
         return measure_devices(communicator, self.nccl)
+
+    def exchange(self, scheme: Scheme) -> type[Parcel]:
+        assert scheme.device is not None, scheme.name
+        return scheme.device
 
     def fabric(self, plain: Fabric) -> DeviceFabric:
         return DeviceFabric(
@@ -161,6 +156,9 @@ def _why_not(seats: Sequence[Seat], settings: ClusterSettings) -> str:
         return "--staleness needs exchanges between any two ranks at any time"
     if settings.bandwidth:
         return "--bandwidth limits what MPI sends"
+    for name in (settings.comm, *settings.comm_layer.values()):
+        if name in selectable() and selectable()[name].device is None:
+            return f"{name} has no exchange between devices"
     for rank, seat in enumerate(seats):
         if seat.problem:
             return f"rank {rank} {seat.problem}"
