@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pycaffe_dist.cli._flags import add_import, flag, leave_out_building, use_gpu
+from pycaffe_dist.tools.image_net import OWN_SIZE
 from pycaffe_dist.tools.preprocess import Preprocess
 
 N = TypeVar("N", int, float)
@@ -39,9 +40,24 @@ def add_preparation(where: Any) -> None:
 def add_net(where: Any, name: str) -> None:
     """Caffe's defaults, seen from its main folder."""
     folder = f"models/{name}"
-    flag(where, "model_def", default=f"{folder}/deploy.prototxt", metavar="FILE", help="the net")
-    weights = f"{folder}/{name}.caffemodel"
-    flag(where, "pretrained_model", default=weights, metavar="FILE", help="its weights")
+    model = f"{folder}/deploy.prototxt"
+    flag(where, "model_def", "model", default=model, metavar="FILE", help="the net")
+    file = f"{folder}/{name}.caffemodel"
+    flag(where, "pretrained_model", "weights", default=file, metavar="FILE", help="its weights")
+
+
+def add_means(where: Any) -> None:
+    """What nets that take the net's own transform_param have besides."""
+    text = "subtract these instead"
+    flag(where, "mean_value", type=numbers(float), metavar="B,G,R", help=text)
+    text = "the size of the net's input; 0,0: that of each image (default: as the net says)"
+    flag(where, "input_size", type=numbers(int), metavar="H,W", help=text)
+
+
+def check_size(p: Any, args: argparse.Namespace) -> None:
+    size = args.input_size
+    if size is not None and (len(size) != 2 or (min(size) < 1 and tuple(size) != OWN_SIZE)):
+        p.error("argument --input-size: give a height and a width: 300,300")
 
 
 def preparation(args: argparse.Namespace) -> Preprocess:

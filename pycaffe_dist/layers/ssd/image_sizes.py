@@ -34,35 +34,39 @@ class ImageSizes:
         return bool(self.sizes)
 
     def to_pixels(self, boxes: Array, image: int) -> Array:
-        """Boxes of an image by its number (which goes round) as pixels; without sizes, as given.
-
-        What a resize added around the image is taken off; then boxes are cut to it.
-        """
+        """Boxes of an image by its number (which goes round) as pixels; without sizes, as given."""
         if not self.sizes:
             return boxes
-        height, width = self.sizes[image % len(self.sizes)]
-        inner = self._inner(height, width)
-        size = inner[2:] - inner[:2]
-        part = (boxes - np.tile(inner[:2], 2)) / np.tile(size, 2)
-        scale = width, height
-        mode = self.resize.resize_mode if self.resize else None
-        if mode == ResizeParameter.FIT_SMALL_SIZE and self.resize.height_scale:
-            scale = self.resize.width_scale, self.resize.height_scale
-        pixels: Array = np.clip(part, 0, 1) * (*scale, *scale)
-        return pixels.astype(boxes.dtype)
+        return in_pixels(boxes, self.sizes[image % len(self.sizes)], self.resize)
 
-    def _inner(self, height: int, width: int) -> Array:
-        """Where in the net's input the image is: all of it, but for padding."""
-        whole = np.array([0.0, 0.0, 1.0, 1.0])
-        r = self.resize
-        if r is None or r.resize_mode != ResizeParameter.FIT_LARGE_SIZE_AND_PAD:
-            return whole
-        aspect = width / height
-        if aspect > r.width / r.height:
-            pad = (r.height - r.width / aspect) / 2 / r.height
-            return np.array([0, pad, 1, 1 - pad])
-        pad = (r.width - aspect * r.height) / 2 / r.width
-        return np.array([pad, 0, 1 - pad, 1])
+
+def in_pixels(boxes: Array, size: tuple[int, int], resize: Any = None) -> Array:
+    """Boxes in parts of a net's input as pixels of the image, whose height and width are ``size``.
+
+    What ``resize`` added around the image is taken off; then boxes are cut to it.
+    """
+    height, width = size
+    inner = _inner(resize, height, width)
+    part = (boxes - np.tile(inner[:2], 2)) / np.tile(inner[2:] - inner[:2], 2)
+    scale = width, height
+    mode = resize.resize_mode if resize else None
+    if mode == ResizeParameter.FIT_SMALL_SIZE and resize.height_scale:
+        scale = resize.width_scale, resize.height_scale
+    pixels: Array = np.clip(part, 0, 1) * (*scale, *scale)
+    return pixels.astype(boxes.dtype)
+
+
+def _inner(resize: Any, height: int, width: int) -> Array:
+    """Where in the net's input the image is: all of it, but for padding."""
+    whole = np.array([0.0, 0.0, 1.0, 1.0])
+    if resize is None or resize.resize_mode != ResizeParameter.FIT_LARGE_SIZE_AND_PAD:
+        return whole
+    aspect = width / height
+    if aspect > resize.width / resize.height:
+        pad = (resize.height - resize.width / aspect) / 2 / resize.height
+        return np.array([0, pad, 1, 1 - pad])
+    pad = (resize.width - aspect * resize.height) / 2 / resize.width
+    return np.array([pad, 0, 1 - pad, 1])
 
 
 def _lines(path: str) -> list[str]:
