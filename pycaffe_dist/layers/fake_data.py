@@ -18,6 +18,10 @@ class FakeData(Layer):
 
     dummy_data_param gives a shape and a data_filler for each top: "uniform" is min ≤ x < max,
     "gaussian" is N(mean, std), and "integer", made for labels, whole numbers min ≤ n < max.
+    "marks" are 0 at the first of the steps (T, N) and 1 at the others.  Boxes of classes
+    min ≤ c < max, in images as the first top holds them, (N, …, H, W), are in the forms of SSD,
+    "boxes" (1, 1, G, 8), of YOLO, "yolo_boxes" (N, 1, R, 5), and of R-CNN, "gt_boxes" (G, 5) and
+    "rois" (R, 5), for which "im_info" (N, 3) has height, width and scale.
     """
 
     bottoms = 0
@@ -47,7 +51,7 @@ class FakeData(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         rng = np.random.default_rng([self.seed, self.batch])
         for view, filler in zip(top, self.layer_param.dummy_data_param.data_filler, strict=True):
-            KINDS[filler.type](rng, filler, view.blob.data)
+            KINDS[filler.type](rng, filler, view.blob.data, top[0].shape)
         self.batch += 1
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
@@ -63,20 +67,94 @@ class FakeData(Layer):
         return 0
 
 
-def uniform(rng: np.random.Generator, f: Any, out: Array) -> None:
+Shape = tuple[int, ...]
+
+
+def uniform(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
     out[...] = rng.random(out.shape, out.dtype)
     out *= f.max - f.min
     out += f.min
 
 
-def gaussian(rng: np.random.Generator, f: Any, out: Array) -> None:
+def gaussian(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
     out[...] = rng.standard_normal(out.shape, out.dtype)
     out *= f.std
     out += f.mean
 
 
-def integer(rng: np.random.Generator, f: Any, out: Array) -> None:
+def integer(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
     out[...] = rng.integers(int(f.min), int(f.max), out.shape)
 
 
-KINDS = {"uniform": uniform, "gaussian": gaussian, "integer": integer}
+def marks(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    out[...] = 1
+    out[:1] = 0
+
+
+def boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    """Image, class, number in the image, corners in parts of the image, not difficult."""
+    rows = out.reshape(-1, 8)
+    number = np.arange(len(rows))
+    rows[:, 0] = number * images[0] // max(1, len(rows))
+    rows[:, 1] = classes(rng, f, len(rows))
+    rows[:, 2] = number
+    rows[:, 3:7] = corners(rng, len(rows))
+    rows[:, 7] = 0
+
+
+def yolo_boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    """Two boxes for each image: class from 0, centre, size; zeros in the other rows."""
+    out[...] = 0
+    for image in out.reshape(len(out), -1, 5):
+        rows = image[:2]
+        box = corners(rng, len(rows))
+        rows[:, 0] = classes(rng, f, len(rows)) - 1
+        rows[:, 1:3] = (box[:, :2] + box[:, 2:]) / 2
+        rows[:, 3:] = box[:, 2:] - box[:, :2]
+
+
+def gt_boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    out[:, :4] = pixels(rng, len(out), images)
+    out[:, 4] = classes(rng, f, len(out))
+
+
+def rois(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    rows = out.reshape(-1, 5)
+    rows[:, 0] = np.arange(len(rows)) * images[0] // max(1, len(rows))
+    rows[:, 1:] = pixels(rng, len(rows), images)
+
+
+def im_info(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+    out[...] = 1
+    out[:, :2] = images[-2:]
+
+
+def classes(rng: np.random.Generator, f: Any, count: int) -> Array:
+    return rng.integers(int(f.min), int(f.max), count)
+
+
+def corners(rng: np.random.Generator, count: int) -> Array:
+    """(count, 4): boxes in the unit square, each side a fifth of it or more."""
+    size = rng.uniform(0.2, 0.8, (count, 2))
+    first = rng.random((count, 2)) * (1 - size)
+    return np.concatenate([first, first + size], axis=1)
+
+
+def pixels(rng: np.random.Generator, count: int, images: Shape) -> Array:
+    """(count, 4): boxes in an image, in whole pixels."""
+    height, width = images[-2:]
+    whole: Array = np.floor(corners(rng, count) * [width, height, width, height])
+    return whole
+
+
+KINDS = {
+    "uniform": uniform,
+    "gaussian": gaussian,
+    "integer": integer,
+    "marks": marks,
+    "boxes": boxes,
+    "yolo_boxes": yolo_boxes,
+    "gt_boxes": gt_boxes,
+    "rois": rois,
+    "im_info": im_info,
+}

@@ -17,6 +17,7 @@ from pycaffe_dist.proto.dialects import Message, dialects
 
 # By the names that `--dialect` takes; those that others copied from come first.
 FORKS = {
+    "pcd": "pycaffe_dist itself",
     "ssd": "the SSD fork (weiliu89/caffe)",
     "refinedet": "RefineDet (sfzhang15/RefineDet)",
     "frcnn": "the Fast R-CNN fork (rbgirshick/caffe-fast-rcnn)",
@@ -97,6 +98,7 @@ _UNREAD_V1_TYPES = """
 
 _LAYER_TYPES = """
     ssd nvcaffe intel: AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss Permute PriorBox
+    pcd: AnchorTarget RcnnTruth RegionTarget
     ssd nvcaffe intel | happynear: Normalize
     mpi | c3d | ssd nvcaffe intel: VideoData
     openvino: PriorBoxClustered

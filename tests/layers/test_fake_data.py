@@ -78,3 +78,42 @@ def test_going_on():
 def test_what_cannot_be(old, new, message):
     with pytest.raises(NetError, match=message):
         net(NET.replace(old, new))
+
+
+BOXES = """
+layer {
+  name: "boxes" type: "FakeData" top: "data" top: "ssd" top: "yolo" top: "gt" top: "rois"
+  top: "info" top: "marks"
+  dummy_data_param {
+    shape { dim: 3 dim: 1 dim: 40 dim: 60 } data_filler { type: "uniform" }
+    shape { dim: 1 dim: 1 dim: 6 dim: 8 } data_filler { type: "boxes" min: 1 max: 4 }
+    shape { dim: 3 dim: 1 dim: 9 dim: 5 } data_filler { type: "yolo_boxes" min: 1 max: 4 }
+    shape { dim: 6 dim: 5 } data_filler { type: "gt_boxes" min: 1 max: 4 }
+    shape { dim: 6 dim: 5 } data_filler { type: "rois" }
+    shape { dim: 3 dim: 3 } data_filler { type: "im_info" }
+    shape { dim: 4 dim: 2 } data_filler { type: "marks" }
+  }
+}
+"""
+
+
+def lie_within(boxes, width, height):
+    first, last = boxes[:, :2], boxes[:, 2:]
+    return (first >= 0).all() and (first < last).all() and (last <= (width, height)).all()
+
+
+def test_boxes_in_the_forms_of_ssd_yolo_and_rcnn():
+    _, ssd, yolo, gt, rois, info, marks = batch(net(BOXES))
+    ssd = ssd[0, 0]
+    assert list(ssd[:, 0]) == list(rois[:, 0]) == [0, 0, 1, 1, 2, 2]
+    assert lie_within(ssd[:, 3:7], 1, 1)
+    assert not ssd[:, 7].any()
+    centre, size = yolo[:, 0, :2, 1:3], yolo[:, 0, :2, 3:]
+    corners = np.concatenate([centre - size / 2, centre + size / 2], axis=2)
+    assert lie_within(corners.reshape(-1, 4), 1, 1)
+    assert not yolo[:, 0, 2:].any()
+    assert lie_within(gt[:, :4], 60, 40)
+    assert lie_within(rois[:, 1:], 60, 40)
+    assert set(ssd[:, 1]) | set(gt[:, 4]) | set(yolo[:, 0, :2, 0].ravel() + 1) == {1, 2, 3}
+    np.testing.assert_array_equal(info, [[40, 60, 1]] * 3)
+    np.testing.assert_array_equal(marks, [[0, 0], [1, 1], [1, 1], [1, 1]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,8 @@ class Proposal(Layer):
     def propose(self, scores: Array, shifts: Array, info: Array) -> tuple[Array, Array]:
         """Boxes (R, 4) of one image and their probabilities (R,), the best first."""
         p = self.layer_param.proposal_param
-        boxes = shifted(self._grid(scores.shape[1:]), shifts.reshape(-1, 4, *shifts.shape[1:]))
+        places = grid(self.anchors, p.feat_stride, scores.shape[1:], self.dtype)
+        boxes = shifted(places, shifts.reshape(-1, 4, *shifts.shape[1:]))
         height, width, *scale = info
         boxes[:, 0::2] = np.clip(boxes[:, 0::2], 0, width - 1)
         boxes[:, 1::2] = np.clip(boxes[:, 1::2], 0, height - 1)
@@ -90,14 +92,6 @@ class Proposal(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 10 * bottom[1].count
 
-    def _grid(self, size: tuple[int, ...]) -> Array:
-        """The anchors of every place, (h, w, A, 4)."""
-        stride = self.layer_param.proposal_param.feat_stride
-        y, x = np.meshgrid(*(np.arange(n) * stride for n in size), indexing="ij")
-        corners = np.stack([x, y, x, y], axis=2)[:, :, None]
-        grid: Array = (corners + self.anchors).astype(self.dtype)
-        return grid
-
     def _shape(self, top: Views, count: int) -> None:
         top[0].reshape(count, 5)
         for view in top[1:]:
@@ -115,6 +109,14 @@ def anchors(base: int, ratios: Sequence[float], scales: Sequence[float]) -> Arra
     half = np.stack([width * scale - 1, height * scale - 1], axis=2).reshape(-1, 2) / 2
     middle = (base - 1) / 2
     return np.concatenate([middle - half, middle + half], axis=1)
+
+
+def grid(anchors: Array, stride: int, size: Sequence[int], dtype: Any) -> Array:
+    """The anchors of every place, (h, w, A, 4)."""
+    y, x = np.meshgrid(*(np.arange(n) * stride for n in size), indexing="ij")
+    corners = np.stack([x, y, x, y], axis=2)[:, :, None]
+    places: Array = (corners + anchors).astype(dtype)
+    return places
 
 
 def shifted(boxes: Array, shifts: Array) -> Array:

@@ -101,12 +101,81 @@ def test_labels_that_are_sequences(type):
     assert tops(fake)["label"] == ((6, 2), "integer", 0, 5)
 
 
+def test_labels_with_what_says_how_long_sequences_are():
+    """A source of scores (6, 3, 8), which are steps, sequences and classes."""
+    source = DATA.replace('"Data"', '"HDF5Data"').replace('top: "label"', 'top: "m" top: "label"')
+    flat = """layer { name: "r" type: "Reshape" bottom: "data" top: "s"
+      reshape_param { shape { dim: 12 dim: 3 dim: -1 } } }
+    """
+    found = tops(fake_data(net(source, flat, loss("CTCLoss", "s", "m", "label"))))
+    assert found["m"][:2] == ((12, 3), "marks")
+    assert found["label"] == ((3, 3), "integer", 0, 31)  # the last of 32 classes is the blank
+    source = source.replace('top: "m"', 'top: "m" top: "count"')
+    found = tops(fake_data(net(source, flat, loss("WarpCTCLoss", "s", "m", "count", "label"))))
+    assert (found["m"], found["count"]) == (((3,), "integer", 12, 13), ((3,), "integer", 3, 4))
+
+
+SSD = """layer { name: "d" type: "AnnotatedData" top: "data" top: "label"
+  transform_param { resize_param { prob: 1 resize_mode: WARP height: 16 width: 24 } }
+  data_param { source: "nowhere" batch_size: 3 backend: LMDB } }
+layer { name: "loc" type: "Convolution" bottom: "data" top: "loc"
+  convolution_param { num_output: 12 kernel_size: 3 pad: 1 stride: 8 } }
+layer { name: "conf" type: "Convolution" bottom: "data" top: "conf"
+  convolution_param { num_output: 15 kernel_size: 3 pad: 1 stride: 8 } }
+layer { name: "p" type: "Permute" bottom: "loc" top: "p" permute_param { order: [0, 2, 3, 1] } }
+layer { name: "q" type: "Permute" bottom: "conf" top: "q" permute_param { order: [0, 2, 3, 1] } }
+layer { name: "fp" type: "Flatten" bottom: "p" top: "fp" }
+layer { name: "fq" type: "Flatten" bottom: "q" top: "fq" }
+layer { name: "prior" type: "PriorBox" bottom: "loc" bottom: "data" top: "prior"
+  prior_box_param { min_size: 8 aspect_ratio: 2 variance: 0.1 } }
+"""
+
+
+def test_boxes_of_ssd():
+    settings = "multibox_loss_param { num_classes: 5 } propagate_down: [true, true, false, false]"
+    ssd = net(SSD, loss("MultiBoxLoss", "fp", "fq", "prior", "label", settings=settings))
+    fake = fake_data(ssd)
+    assert tops(fake)["data"][0] == (3, 3, 16, 24)
+    assert tops(fake)["label"] == ((1, 1, 6, 8), "boxes", 1, 5)
+    train_two(fake, "")
+
+
+def test_regions_and_their_targets():
+    text = """layer { name: "d" type: "Python" top: "data" top: "rois" top: "labels" top: "targets"
+      top: "inside" top: "outside" python_param { module: "nowhere" layer: "L" } }
+    layer { name: "pool" type: "ROIPooling" bottom: "data" bottom: "rois" top: "pool"
+      roi_pooling_param { pooled_h: 2 pooled_w: 2 spatial_scale: 1 } }
+    """
+    cls = IP.replace('"data"', '"pool"')
+    box = cls.replace('"ip"', '"box"').replace("7", "28")
+    second = loss("SmoothL1Loss", "box", "targets", "inside", "outside").replace('"loss"', '"l2"')
+    found = tops(fake_data(net(text, cls, box, loss("SoftmaxWithLoss", "ip", "labels"), second)))
+    assert found["rois"][:2] == ((2, 5), "rois")
+    assert found["labels"] == ((2,), "integer", 0, 7)
+    assert found["targets"][:2] == ((2, 28), "gaussian")
+    assert found["inside"] == found["outside"] == ((2, 28), "uniform", 0, 1)
+
+
+def test_a_label_for_each_pixel_of_the_image():
+    source = """layer { name: "d" type: "ImageSegData" top: "data" top: "label"
+      transform_param { crop_height: 9 crop_width: 17 } image_data_param { batch_size: 2 } }
+    layer { name: "small" type: "Interp" bottom: "label" top: "small"
+      interp_param { shrink_factor: 8 } }
+    layer { name: "c" type: "Convolution" bottom: "data" top: "c"
+      convolution_param { num_output: 5 kernel_size: 1 stride: 8 } }
+    """
+    found = tops(fake_data(net(source, loss("SoftmaxWithLoss", "c", "small"))))
+    assert found["data"][0] == (2, 3, 9, 17)
+    assert found["label"] == ((2, 1, 9, 17), "integer", 0, 5)
+
+
 def test_targets_of_forks():
     fake = fake_data(net(DATA, IP, loss("DiceCoefLoss", "ip", "label")))
     assert tops(fake)["label"] == ((6, 7), "uniform", 0, 1)
     source = DATA.replace("Data", "HDF5Data").replace('top: "label"', 'top: "label" top: "w"')
     fake = fake_data(net(source, IP, loss("WeightedEuclideanLoss", "ip", "label", "w")))
-    assert {tops(fake)[top][:2] for top in ("label", "w")} == {((6, 7), "gaussian")}
+    assert tops(fake)["label"][:2] == ((6, 7), "gaussian")
+    assert tops(fake)["w"] == ((6, 7), "uniform", 0, 1)
 
 
 def test_a_label_for_each_pixel():
