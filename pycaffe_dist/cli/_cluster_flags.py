@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import Any
 
 from pycaffe_dist.cli._booleans import VALUES
 from pycaffe_dist.cli._flags import flag
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel.plan.links import bits_per_second
+from pycaffe_dist.parallel.schemes.scheme import scheme_options
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
 
 DEFAULTS = ClusterSettings()
@@ -28,6 +30,7 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     flag(comm, "comm", choices=COMM, default=DEFAULTS.comm, help=text)
     text = "the scheme of one layer, as fc6=sfb; may be repeated, or several separated by commas"
     flag(comm, "comm_layer", action="append", default=[], metavar="LAYER=SCHEME", help=text)
+    add_scheme_options(comm)
     text = "how the plan chooses: from measured times, or by Poseidon's rule"
     flag(comm, "policy", choices=POLICIES, default=DEFAULTS.policy, help=text)
     text = "exchange while layers below compute"
@@ -55,6 +58,19 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     flag(see, "stats_path", metavar="FILE", help="bytes by layer and scheme, and times, as YAML")
     text = "what nets put out, comma-separated, in PREFIX.netoutputs"
     flag(see, "net_outputs", metavar="PREFIX", help=text)
+
+
+def add_scheme_options(where: Any) -> None:
+    """A flag for each option of a scheme."""
+    for name, option in scheme_options().items():
+        text = f"{option.help} (default: {option.default:g})"
+        flag(where, name.replace("-", "_"), type=float, metavar="F", help=text)
+
+
+def given_options(args: argparse.Namespace) -> dict[str, float]:
+    """The options of schemes that were given."""
+    values = {name: getattr(args, name.replace("-", "_")) for name in scheme_options()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def asked_ranks(args: argparse.Namespace) -> int | None:
@@ -85,6 +101,7 @@ def cluster_settings(args: argparse.Namespace, seconds: float) -> ClusterSetting
         trace=args.trace,
         stats_path=args.stats_path,
         net_outputs=args.net_outputs,
+        options=given_options(args),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pycaffe_dist.cli._cluster_flags import by_layer
+from pycaffe_dist.cli._cluster_flags import add_scheme_options, by_layer, given_options
 from pycaffe_dist.cli._flags import Parser, add_look, add_state, flag, parser
 from pycaffe_dist.cli._show import show
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
@@ -33,6 +33,7 @@ def main(argv: list[str]) -> int:
                 overlap=args.overlap == "on",
                 staleness=args.staleness,
                 wire=args.wire,
+                options=given_options(args),
             ),
         )
     )
@@ -65,6 +66,7 @@ def _parser() -> Parser:
     flag(comm, "comm", choices=COMM, default="auto", help="one scheme for all that can use it")
     text = "the scheme of one layer; may be repeated, or several separated by commas"
     flag(comm, "comm_layer", action="append", default=[], metavar="LAYER=SCHEME", help=text)
+    add_scheme_options(comm)
     flag(comm, "wire", choices=WIRES, default="fp32", help="number format of what travels")
     flag(comm, "overlap", choices=("on", "off"), default="on", help="exchange during backward")
     flag(comm, "staleness", type=int, default=0, metavar="S", help="iterations a rank may be ahead")

@@ -28,7 +28,7 @@ from pycaffe_dist.version import VERSION
 
 # What a rank may have of its own: where files are, and what it computes on.
 OWN_OF_SOLVER = ("snapshot_prefix", "device_id", "solver_mode", "net", "train_net", "test_net")
-OWN_OF_SETTINGS = ("trace", "stats_path", "net_outputs")
+OWN_OF_SETTINGS = ("trace", "stats_path", "net_outputs", "options")
 MOST_SHOWN = 8
 MOST_PATH = 160  # characters of a value that are shown
 MOST_TEXT = 80  # of a setting's value; longer ones are compared and not shown
@@ -71,7 +71,7 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, An
     for setting, value in param.ListFields():
         text = str(np.float32(value) if isinstance(value, float) else value)
         found[f"{setting.name} of the solver"] = text if len(text) < MOST_TEXT else _checksum(text)
-    for option, value in vars(settings).items():
+    for option, value in {**vars(settings), **settings.scheme_options}.items():
         if option not in OWN_OF_SETTINGS:
             found[f"--{option.replace('_', '-')}"] = str(value)
     for n, net in enumerate([solver.net, *solver.test_nets]):

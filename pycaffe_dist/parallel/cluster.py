@@ -22,6 +22,7 @@ from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums, fact
 from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, OUTPUTS, Decisions
 from pycaffe_dist.parallel.dwbp import Dwbp
+from pycaffe_dist.parallel.exchange import own_values
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel
 from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.launcher import by_open_mpi, rank_and_size
@@ -398,6 +399,12 @@ class Cluster(OneRank):
     def _gather_histories(self) -> None:
         for parcel in self._updating():
             self.thread.do(parcel.gather_history(), parcel.name, "history")
+
+    def own_values(self) -> dict[tuple[int, int], Array]:
+        return own_values.gather(self.parcels, self.thread)
+
+    def deal_own_values(self, stored: dict[tuple[int, int], Array]) -> None:
+        own_values.deal(self.parcels, self.thread, stored)
 
     def restored(self, state: Any) -> Any:
         self.thread.do(self._from_rank_0(), "a snapshot")

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist import caffe_log as log
+
 if TYPE_CHECKING:
     from pycaffe_dist.blob import Blob
+    from pycaffe_dist.memory import Array
     from pycaffe_dist.solver import Action, Solver
 
 
@@ -28,6 +31,12 @@ def bad_loss(iteration: int, losses: Sequence[float]) -> BadLoss | None:
         if not math.isfinite(loss):
             return BadLoss(iteration, rank, loss)
     return None
+
+
+def warn_of_lost(params: int) -> None:
+    text = "The snapshot has residuals of %d parameters, and none of them is exchanged by a scheme "
+    text += "that has residuals now: what was not sent of their gradients is lost"
+    log.warning("solver.cpp", text, params)
 
 
 class OneRank:
@@ -106,6 +115,15 @@ class OneRank:
     def gather(self, state: Any) -> list[Any]:
         """What every rank gives as ``state``, in the order of ranks; of use on rank 0 only."""
         return [state]
+
+    def own_values(self) -> dict[tuple[int, int], Array]:
+        """What ranks keep for themselves from step to step, by rank and parameter; on rank 0."""
+        return {}
+
+    def deal_own_values(self, stored: dict[tuple[int, int], Array]) -> None:
+        """Rank 0 has read such values of a snapshot: each rank gets its own."""
+        if stored:
+            warn_of_lost(len({p for _, p in stored}))
 
     def restored(self, state: Any) -> Any:
         """Rank 0 has read a snapshot, and ``state`` besides, which all get."""

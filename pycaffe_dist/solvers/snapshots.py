@@ -16,7 +16,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,9 @@ from pycaffe_dist.rng import generator
 if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
 
-_OF_LAYER = re.compile(r"(?:(\d+):)?(\d+)/(\d+)/(.+)")  # rank, net, layer and key, as written below
+# As written below: rank, net, layer and key; rank and parameter.
+_OF_LAYER = re.compile(r"(?:(\d+):)?(\d+)/(\d+)/(.+)")
+_OWN = re.compile(r"(?:(\d+):)?own/(\d+)")
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -62,6 +64,8 @@ def write(solver: Solver) -> None:
     Of several ranks, all call this and the first one writes.
     """
     states = [RankState(**s) for s in solver.ranks.gather(vars(_rank_state(solver)))]
+    for (rank, p), values in solver.ranks.own_values().items():
+        states[rank].own[p] = values
     with solver.ranks.whole_history() as history:
         if solver.ranks.rank == 0:
             _write(solver, [blob.data for blob in history], states)
@@ -71,7 +75,7 @@ def _write(solver: Solver, history: list[Array], states: list[RankState]) -> Non
     stem = solver.snapshot_stem()
     weights, state = paths(stem, solver.param)
     p = solver.param
-    _check_space(solver, weights)
+    _check_space(solver, weights, sum(own.nbytes for s in states for own in s.own.values()))
     binary = p.snapshot_format == SolverParameter.BINARYPROTO
     kind = "binary proto" if binary else "HDF5"
     solver.tell(Snapshotting(solver.iter, "weights", kind, weights))
@@ -97,10 +101,10 @@ def paths(stem: str, param: SolverParameter) -> tuple[str, str]:
     return f"{stem}.caffemodel{end}", f"{stem}.solverstate{end}"
 
 
-def _check_space(solver: Solver, target: str) -> None:
+def _check_space(solver: Solver, target: str, own: int) -> None:
     params = sum(p.blob.count for p in solver.net.params.learnable)
     values = params * (2 if solver.param.snapshot_diff else 1)
-    needed = 4 * (values + sum(blob.count for blob in solver.history)) + (1 << 16)
+    needed = 4 * (values + sum(blob.count for blob in solver.history)) + own + (1 << 16)
     free = shutil.disk_usage(Path(target).absolute().parent).free
     if free < needed:
         raise FileError(
@@ -117,6 +121,7 @@ class RankState:
     keys: Array  # of the random generator
     layers: dict[str, Any]  # "net/layer/key": what a layer's get_state gave
     choices: dict[str, str]  # what the engine computed with, where it had a choice
+    own: dict[int, Array] = field(default_factory=dict)  # by parameter: residuals of its gradients
 
 
 def _rank_state(solver: Solver) -> RankState:
@@ -146,6 +151,7 @@ def _write_sidecar(
         mark = f"{rank}:" if rank else ""
         facts[f"{mark}rng"], arrays[f"{mark}rng"] = state.rng, state.keys
         facts[f"{mark}choices"] = state.choices
+        arrays |= {f"{mark}own/{p}": values for p, values in state.own.items()}
         for name, value in state.layers.items():
             kept = arrays if isinstance(value, np.ndarray) else facts["layers"]
             kept[mark + name] = value
@@ -161,7 +167,9 @@ def restore(solver: Solver, path: str) -> None:
     Of several ranks, all call this and the first one reads.
     """
     stored = _read(solver, path) if solver.ranks.rank == 0 else None
+    own = _take_own(stored[0]) if stored else {}
     stored = solver.ranks.restored(stored)
+    solver.ranks.deal_own_values(own)
     if stored:
         where = sidecar.beside(path)
         with reading(where, sidecar.PROBLEM):
@@ -251,6 +259,12 @@ def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[s
             layer.set_state(states[rank])
         else:
             layer.set_state(layer.deal_state(states, rank, solver.ranks.size))
+
+
+def _take_own(arrays: dict[str, Any]) -> dict[tuple[int, int], Array]:
+    """What ranks keep for themselves, by rank and parameter; other ranks need not get all of it."""
+    names = [match for name in arrays if (match := _OWN.fullmatch(name))]
+    return {(int(name[1] or 0), int(name[2])): arrays.pop(name[0]) for name in names}
 
 
 def _layer_states(

@@ -113,13 +113,10 @@ class DeviceParcel(Parcel):
 
     def publish(self, packed: Any) -> None:
         """Bring what all ranks have got, as it travelled, into the weights."""
-        at = 0
-        for data in self.weights:
-            piece = packed[at : at + data.size]
+        for data, piece in zip(self.weights, self.pieces(packed), strict=True):
             if self.wire.exact:
                 data[...] = piece
             else:
                 taken = self.engine.xp.empty(data.size, self.dtype)
                 self.wire.unpack(piece, taken)
                 data -= taken
-            at += data.size

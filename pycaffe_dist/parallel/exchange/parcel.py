@@ -100,12 +100,18 @@ class Parcel:
         self.scale: Any = self.dtype.type(fabric.scale)  # type: ignore[call-overload]
         self.counts = [param.blob.count for param in self.learnable]
         self.count = sum(self.counts)
+        self.begins = [sum(self.counts[:i]) for i in range(len(self.counts))]
         self.job: Job[None] | None = None
         self.history: list[Any] = []
         self.made: list[Any] = []
         net = solver.net
         owners = dict.fromkeys(net.layer_names[param.owner[0]] for param in self.learnable)
         self.name = "+".join(owners)
+
+    def pieces(self, whole: Any) -> list[Any]:
+        """The part of each parameter of values that lie end to end."""
+        ends = zip(self.begins, self.counts, strict=True)
+        return [whole[begin : begin + count] for begin, count in ends]
 
     # -- what a scheme writes ----------------------------------------------------------------
 
@@ -131,6 +137,10 @@ class Parcel:
 
     def close(self) -> None:
         """Leave the net as it was."""
+
+    def own_values(self) -> Array | None:
+        """What this rank alone keeps from one step to the next, and snapshots have, if anything."""
+        return None
 
     # -- history that not every rank keeps -------------------------------------------------------
 
@@ -179,10 +189,8 @@ class Parcel:
                 receive = Receiving(port, end - begin, self.dtype, rank, self.tag, into)
                 while not receive.finished:
                     yield receive.take() is not None
-            at = 0
-            for value in targets:
-                value.replace(HOST)[: value.count] = whole[at : at + value.count]
-                at += value.count
+            for value, piece in zip(targets, self.pieces(whole), strict=True):
+                value.replace(HOST)[: value.count] = piece
 
     def drop_history(self) -> None:
         """Let go of what ``gather_history`` has brought."""
@@ -215,8 +223,7 @@ class Parcel:
         """
         solver, exact = self.solver, self.fabric.port.wire.exact
         held, _ = self.held_by(self.fabric.communicator.rank)
-        at = 0
-        for param, data in zip(self.learnable, self.weights, strict=True):
+        for param, data, at in zip(self.learnable, self.weights, self.begins, strict=True):
             lo, hi = max(begin, at), min(end, at + data.size)
             if lo < hi:
                 g = gradient[lo - begin : hi - begin]
@@ -231,18 +238,14 @@ class Parcel:
                 for made in self.made:
                     made[lo - held : hi - held] = g
                 result[lo - begin : hi - begin] = w if exact else g
-            at += data.size
 
     def publish(self, result: Array) -> None:
         """Bring what ``update`` has put out into the weights."""
-        at = 0
-        for data in self.weights:
-            piece = result[at : at + data.size]
+        for data, piece in zip(self.weights, self.pieces(result), strict=True):
             if not self.fabric.port.wire.exact:
                 data -= piece
             elif not np.may_share_memory(data, piece):
                 data[...] = piece
-            at += data.size
 
 
 def _cut(blobs: Sequence[Blob], counts: Sequence[int], begin: int, end: int) -> Array:

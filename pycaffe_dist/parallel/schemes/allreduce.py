@@ -38,11 +38,8 @@ class AllreduceParcel(Parcel):
 
     def _move_gradients(self, room: Array) -> None:
         """Let the gradients live side by side, so that they need not be copied there."""
-        begin = 0
-        for param in self.learnable:
-            end = begin + param.blob.count
-            room[begin:end] = param.blob.diff_value.exchange(HOST, room[begin:end])
-            begin = end
+        for param, piece in zip(self.learnable, self.pieces(room), strict=True):
+            piece[...] = param.blob.diff_value.exchange(HOST, piece)
 
     def steps(self) -> Steps[None]:
         diffs = [param.blob.diff.reshape(-1) for param in self.learnable]
@@ -52,7 +49,7 @@ class AllreduceParcel(Parcel):
         node, tag = self.fabric.node, self.tag
         slices = bounds(self.count, len(node.leaders))
         if self.slots is not None:
-            for diff, piece in _aside(diffs, self.slots[node.place]):
+            for diff, piece in self._aside(diffs, self.slots[node.place]):
                 piece[...] = diff
             yield from self._add_up(self.slots)
         if node.leads:
@@ -102,18 +99,14 @@ class AllreduceParcel(Parcel):
 
     def _bring(self, result: Array, diffs: Sequence[Array]) -> None:
         if self.slots is not None:
-            for diff, piece in _aside(diffs, result):
+            for diff, piece in self._aside(diffs, result):
                 diff[...] = piece
 
-
-def _aside(arrays: Sequence[Array], whole: Array) -> Iterator[tuple[Array, Array]]:
-    """Arrays with their places, end to end, in ``whole``, but for those that are already there."""
-    at = 0
-    for array in arrays:
-        piece = whole[at : at + array.size]
-        if array.ctypes.data != piece.ctypes.data:
-            yield array, piece
-        at += array.size
+    def _aside(self, diffs: Sequence[Array], whole: Array) -> Iterator[tuple[Array, Array]]:
+        """Gradients with their places in ``whole``, but for those that already lie there."""
+        for diff, piece in zip(diffs, self.pieces(whole), strict=True):
+            if diff.ctypes.data != piece.ctypes.data:
+                yield diff, piece
 
 
 class DeviceAllreduce(DeviceParcel):
@@ -143,17 +136,13 @@ class DeviceAllreduce(DeviceParcel):
             return
         self._scatter()
         self._gather(self.total)
-        at = 0
-        for diff in self.diffs:
-            self.wire.unpack(self.packed[at : at + diff.size], diff)
-            at += diff.size
+        for diff, piece in zip(self.diffs, self.pieces(self.packed), strict=True):
+            self.wire.unpack(piece, diff)
 
     def _scatter(self) -> None:
         """Get this rank's shard of the sum, in ``total``."""
-        at = 0
-        for diff in self.diffs:
-            self.wire.pack(diff, self.packed[at : at + diff.size])
-            at += diff.size
+        for diff, piece in zip(self.diffs, self.pieces(self.packed), strict=True):
+            self.wire.pack(diff, piece)
         self.wire.add_up(self.packed, self.total)
 
     def _gather(self, values: Any) -> None:
