@@ -43,6 +43,28 @@ def iou(a: Array, b: Array, pixel: int = 0) -> Array:
     return overlap
 
 
+def verdicts(
+    found: Array, truth: Array, counted: Array, threshold: Any, pixel: int = 0
+) -> tuple[Array, Array]:
+    """VOC's judgement of boxes (n, 4), the best first, against those of the truth (m, 4), all of
+    one image and class: which are right, and which are wrong.
+
+    Each looks at the box of the truth that it overlaps most.  Below ``threshold`` it is wrong; if
+    that box is not ``counted`` (difficult), it is neither; the first at a box is right, those
+    after it are wrong.
+    """
+    if not len(truth):
+        return np.zeros(len(found), bool), np.ones(len(found), bool)
+    overlap = iou(found, truth, pixel)
+    best = overlap.argmax(1)
+    hits = overlap.max(1) >= threshold
+    ignored = hits & ~counted[best]
+    right = np.zeros(len(found), bool)
+    at = np.flatnonzero(hits & ~ignored)
+    right[at[np.unique(best[at], return_index=True)[1]]] = True  # the first of each box
+    return right, ~right & ~ignored
+
+
 def nms(
     boxes: Array,
     threshold: float,

@@ -29,6 +29,7 @@ VERBS = (
     "classify",
     "predict",
     "detect",
+    "eval_detection",
     "plot",
     "parse_log",
     "convert_imageset",

@@ -46,7 +46,7 @@ class ImageNet:
         file = read_net(how.model_def)
         file.net.state.MergeFrom(NetState(phase=TEST))
         net = filter_net(file.net)
-        source = _source(net, how.model_def)
+        self.source = source = _source(net, how.model_def)
         self.param = source.transform_param
         self.size = tuple(size) if size is not None else _size_of(source)
         self.resize = self._resize(size)

@@ -85,20 +85,10 @@ class DetectionEvaluate(Layer):
 
     def _verdicts(self, found: Array, truth: Array, counted: Array) -> tuple[Array, Array]:
         """Which of the sorted detections are right, and which are wrong."""
-        if not len(truth):
-            return np.zeros(len(found), bool), np.ones(len(found), bool)
         pixel = int(self.sizes.known)
         found, truth = (self.sizes.to_pixels(b, self.image) for b in (found, truth))
-        overlap = boxes.iou(found, truth, pixel)
-        best = overlap.argmax(1)
         threshold = self.layer_param.detection_evaluate_param.overlap_threshold
-        hits = overlap.max(1) >= np.float32(threshold)
-        ignored = hits & ~counted[best]
-        hits &= ~ignored
-        right = np.zeros(len(found), bool)
-        at = np.flatnonzero(hits)
-        right[at[np.unique(best[at], return_index=True)[1]]] = True  # the first of each box
-        return right, ~right & ~ignored
+        return boxes.verdicts(found, truth, counted, np.float32(threshold), pixel)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return bottom[0].count
