@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -149,6 +148,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise FileError(f"{target}: cannot be written: a file's name has no zero bytes")
     _check_replaceable(target)
     try:
+        import tempfile  # slow to import, and most commands write nothing
+
         with tempfile.NamedTemporaryFile(
             dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".tmp", delete=False
         ) as file:

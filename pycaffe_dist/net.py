@@ -11,7 +11,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.layer import Context, Layer, create_layer, unknown_types
+from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.learnable import Params
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
@@ -20,6 +20,7 @@ from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net, rule_problems
 from pycaffe_dist.proto.wiring import wiring_problems
 from pycaffe_dist.recycling import Recycling
+from pycaffe_dist.registry import create_layer, unknown_types
 from pycaffe_dist.threads import flush_denormals
 
 AUTOMATIC = "(automatic)"  # the name of a top that nobody named

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import re
 from collections.abc import Collection
 from types import ModuleType
+from typing import Any
 
 from pycaffe_dist.errors import MissingPartError
 
@@ -18,6 +18,8 @@ def requirements(extra: str) -> list[str]:
 
     ``extra`` may also be a package that is always needed.
     """
+    import importlib.metadata  # of few who call, and slow to import
+
     ending = re.compile(rf"""(;| and) extra == ["']{re.escape(extra)}["']$""")
     always = re.compile(rf"{re.escape(extra)}\b(?!.*extra ==)")
     try:
@@ -51,3 +53,18 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
             f"{purpose} needs the Python module {module!r}, which cannot be imported ({e}).",
             f"Install it with: {install_command(extra)}",
         ) from e
+
+
+class Part:
+    """A module that is imported when something in it is first used.
+
+    So every other command starts without it, and where it is missing the one that needs it says so.
+    """
+
+    def __init__(self, module: str, extra: str, purpose: str) -> None:
+        self._asked = module, extra, purpose
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(require(*self._asked), name)
+        setattr(self, name, value)  # the next time it is found at once
+        return value

@@ -7,32 +7,46 @@ normal numbers are NumPy's of the same generator.
 from __future__ import annotations
 
 import os
+import threading
 
 import numpy as np
 
-_bits = np.random.MT19937()
-_generator = np.random.RandomState(_bits)
+
+def _free_when_forking(lock: threading.Lock) -> None:
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
+
+
+_making = threading.Lock()
 # A process forks between two draws: else the child would have a lock that nobody gives back.
-os.register_at_fork(
-    before=_bits.lock.acquire,
-    after_in_parent=_bits.lock.release,
-    after_in_child=_bits.lock.release,
-)
+_free_when_forking(_making)
+_made: list[np.random.RandomState] = []  # the generator; numpy.random is slow to import
 
 
 def set_random_seed(seed: int) -> None:
     """Start the process's generator anew."""
-    _generator.seed(seed & 0xFFFFFFFF)
+    generator().seed(seed & 0xFFFFFFFF)
 
 
 def generator() -> np.random.RandomState:
     """The process's generator."""
-    return _generator
+    if not _made:
+        with _making:
+            if not _made:
+                _made.append(_new_generator())
+    return _made[0]
+
+
+def _new_generator() -> np.random.RandomState:
+    bits = np.random.MT19937()
+    _free_when_forking(bits.lock)
+    return np.random.RandomState(bits)
 
 
 def draw() -> int:
     """The next raw 32-bit number."""
-    return int(_generator.randint(0, 1 << 32, dtype=np.uint32))
+    return int(generator().randint(0, 1 << 32, dtype=np.uint32))
 
 
 def child() -> np.random.RandomState:

@@ -6,11 +6,12 @@ from functools import cached_property
 
 from pycaffe_dist.blob import View, Views
 from pycaffe_dist.errors import FileError, NetError, visible, visible_lines
-from pycaffe_dist.layer import LAYERS, UNBUILT, Context, Layer, unknown_types
+from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.wiring import wiring_problems
+from pycaffe_dist.registry import UNBUILT, is_known, unknown_types
 from pycaffe_dist.user_modules import in_one_line
 
 NOT_RUN = "not run"
@@ -90,7 +91,7 @@ class Sketch(Net):
     def broken(self) -> bool:
         """Whether there is a layer that cannot be built, whatever the data are."""
         return any(
-            layer.type == UNBUILT or (bool(bottoms) and layer.type not in LAYERS)
+            layer.type == UNBUILT or (bool(bottoms) and not is_known(layer.type))
             for layer, bottoms in zip(self.layers, self.bottom_ids, strict=True)
         )
 
@@ -130,7 +131,7 @@ class Sketch(Net):
             self.not_run.append(visible(words))
             return Unbuilt(param, self.context, NOT_RUN)
         unknown = any(self.blob_ids[name] in self._unknown for name in param.bottom)
-        if unknown or param.type not in LAYERS:
+        if unknown or not is_known(param.type):
             return Unbuilt(param, self.context, UNKNOWN)
         try:
             return super()._create(param)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from pycaffe_dist import engines
-from pycaffe_dist.layer import READINGS, Layer, Reading, layer_types
+from pycaffe_dist.layer import Layer
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, dialects, parse
 from pycaffe_dist.proto.strange import HARMLESS
+from pycaffe_dist.registry import READINGS, Reading, layer_types
 from pycaffe_dist.testing.gpu import emulated
 
 ROOT = Path(__file__).resolve().parent.parent

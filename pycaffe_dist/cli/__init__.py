@@ -7,15 +7,14 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 from pycaffe_dist.errors import PcdError, PrototxtError
-from pycaffe_dist.parallel.job.failure import in_words
-from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.version import VERSION
 
-# Each is a module of this package whose first line says what it does, with main(argv) -> exit code.
-VERBS = (
+# The order in which help lists verbs; those that are not named here come last.
+_ORDER = (
     "train",
     "launch",
     "test",
@@ -49,6 +48,9 @@ VERBS = (
     "upgrade_solver_proto_text",
     "shims",
 )
+# Each is a module of this package whose first line says what it does, with main(argv) -> exit code.
+_FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("[!_]*.py"))}
+VERBS = tuple(dict.fromkeys((*_ORDER, *_FILES)))
 WRONG_USE = 2  # what argparse ends with, too
 INTERRUPTED = 130  # what a shell reports for a program ended by Ctrl-C
 
@@ -99,6 +101,8 @@ def _run(args: list[str]) -> int:
         print(f"pcd {VERSION}")
         return 0
     if verb not in VERBS:
+        from pycaffe_dist.proto.suggest import did_you_mean
+
         print(f"pcd: there is no verb {verb!r}{did_you_mean(verb, VERBS)}", file=sys.stderr)
         print(_usage(), file=sys.stderr)
         return WRONG_USE
@@ -109,6 +113,8 @@ def _run(args: list[str]) -> int:
     except PcdError as e:
         print(f"pcd {verb}: {e}", file=sys.stderr)
     except (MemoryError, RuntimeError, UnicodeEncodeError) as e:
+        from pycaffe_dist.parallel.job.failure import in_words  # slow to import
+
         if not (words := in_words(e)):
             raise
         print(f"pcd {verb}: {words}", file=sys.stderr)
@@ -123,6 +129,11 @@ def _usage() -> str:
     rows = ["usage: pcd VERB [flags]    (pcd VERB --help for its flags)", ""]
     width = max(map(len, VERBS))
     for verb in VERBS:
-        doc = importlib.import_module(f"pycaffe_dist.cli.{verb}").__doc__ or ""
-        rows.append(f"  {verb:{width}}  {doc.splitlines()[0]}")
+        rows.append(f"  {verb:{width}}  {_first_line(_FILES[verb])}")
     return "\n".join(rows)
+
+
+def _first_line(module: Path) -> str:
+    """Of its docstring, read from the file: importing all verbs takes a second."""
+    with module.open(encoding="utf-8") as file:
+        return file.readline().strip().strip('"')

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.memory import Array
+from pycaffe_dist.optional import Part
+
+if TYPE_CHECKING:
+    import h5py
+else:
+    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
 
 
 @contextmanager

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-
-import h5py
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, open_regular
 from pycaffe_dist.memory import Array
+from pycaffe_dist.optional import Part
+
+if TYPE_CHECKING:
+    import h5py
+else:
+    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
 
 
 def create(path: str) -> None:

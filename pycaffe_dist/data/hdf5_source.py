@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from pycaffe_dist.data import draws
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.memory import Array
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
+
+if TYPE_CHECKING:
+    import h5py
+else:
+    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
 
 
 class HDF5Source:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +16,13 @@ from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.new_folder import new_folder
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto import caffe_pb2
+
+if TYPE_CHECKING:
+    import lmdb
+else:
+    lmdb = Part("lmdb", "lmdb", "Reading and writing LMDBs")
 
 RECORDS_PER_COMMIT = 1000
 FIRST_MAP_SIZE = 1 << 20

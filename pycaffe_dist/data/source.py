@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from abc import ABC, abstractmethod
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.proto.caffe_pb2 import DataParameter
 
 Buffer = bytes | memoryview
 
@@ -175,29 +173,3 @@ class Source(ABC):
 def _leading_number(key: bytes) -> bytes:
     match = _NUMBER.match(key)
     return match[0] if match else b""
-
-
-def open_source(path: str, backend: int) -> Source:
-    """Open the database ``path`` of the kind that a DataParameter's ``backend`` names.
-
-    Raises:
-        FileError: it is missing, empty, damaged, or of the other kind.
-    """
-    # Here and not above: both are sources.
-    from pycaffe_dist.data.leveldb_source import LevelDBSource
-    from pycaffe_dist.data.lmdb_source import LMDBSource
-
-    if not path:
-        raise FileError("data_param has no source")
-    if not os.path.exists(path):
-        here = "" if os.path.isabs(path) else f" (looked for in {os.getcwd()})"
-        raise FileError(f"{path}: there is no such database{here}")
-    if backend == DataParameter.LMDB:
-        if os.path.exists(os.path.join(path, "CURRENT")):
-            raise FileError(f"{path}: is a LevelDB, the net says `backend: LMDB`")
-        return LMDBSource(path)
-    if os.path.exists(os.path.join(path, "data.mdb")):
-        raise FileError(
-            f"{path}: is an LMDB; write `backend: LMDB` into data_param (LEVELDB is the default)"
-        )
-    return LevelDBSource(path)

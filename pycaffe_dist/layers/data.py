@@ -8,10 +8,11 @@ from typing import Any
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data import prefetch
+from pycaffe_dist.data.backends import open_source
 from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.data.shards import Records, shard_of, sources
-from pycaffe_dist.data.source import Buffer, Source, key_text, open_source
+from pycaffe_dist.data.source import Buffer, Source, key_text
 from pycaffe_dist.data.transformer import Shape, crop_of, encoded_color
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto.blobs import Array, BlobArray
 from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
 from pycaffe_dist.proto.seal import seal_end
+
+if TYPE_CHECKING:
+    import h5py
+else:
+    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
 
 Path_ = str | os.PathLike[str]
 MOST_BLOBS = 1000  # of a layer

@@ -15,14 +15,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
+from pycaffe_dist.optional import Part
+
+if TYPE_CHECKING:
+    import h5py
+else:
+    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
 
 Array = NDArray[Any]
 

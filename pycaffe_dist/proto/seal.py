@@ -14,15 +14,20 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
-from crc32c import crc32c
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto import wire
 from pycaffe_dist.proto.blobs import Array
+
+if TYPE_CHECKING:
+    import crc32c as checksums
+else:
+    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
 
 _WORDS = b"CRC-32C by pycaffe_dist:"
 _HEAD = wire.head(0x1CAFFE5, len(_WORDS) + 4) + _WORDS
@@ -35,7 +40,7 @@ def seal(parts: Iterable[bytes | memoryview]) -> tuple[bytes, int]:
     """What to write in front of a message, and its checksum."""
     checksum = 0
     for part in parts:
-        checksum = crc32c(part, checksum)
+        checksum = checksums.crc32c(part, checksum)
     return _sealed(checksum), checksum
 
 
@@ -44,7 +49,7 @@ def seal_end(file: IO[bytes]) -> int:
     checksum = 0
     file.seek(0)
     while chunk := file.read(_CHUNK):
-        checksum = crc32c(chunk, checksum)
+        checksum = checksums.crc32c(chunk, checksum)
     file.write(_sealed(checksum))
     return checksum
 
@@ -82,7 +87,7 @@ def _fill(file: IO[bytes], view: memoryview, checked: bool) -> tuple[int, int]:
     done = checksum = 0
     while done < len(view) and (count := file.readinto(view[done : done + _CHUNK])):  # type: ignore[attr-defined]
         if checked:
-            checksum = crc32c(view[done : done + count], checksum)
+            checksum = checksums.crc32c(view[done : done + count], checksum)
         done += count
     return done, checksum
 
@@ -105,10 +110,11 @@ def checked_end(path: str | os.PathLike[str]) -> Iterator[int | None]:
             if stored is None:
                 yield None
                 return
+            compute = checksums.crc32c
             with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as memory:
                 view = memoryview(memory)[: size - SIZE]
                 # crc32c lets go of the interpreter: another core has time for it.
-                worker = threading.Thread(target=lambda: found.append(crc32c(view)), name="seal")
+                worker = threading.Thread(target=lambda: found.append(compute(view)), name="seal")
                 worker.start()
                 try:
                     yield stored

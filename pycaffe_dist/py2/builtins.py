@@ -146,13 +146,6 @@ def input_(prompt: str = "") -> Any:
     return eval(builtins.input(prompt), sys._getframe(1).f_globals, sys._getframe(1).f_locals)
 
 
-def execfile(path: str, names: Any = None, local: Any = None) -> None:
-    from pycaffe_dist.py2.hook import code_of  # which knows us
-
-    names = sys._getframe(1).f_globals if names is None else names
-    exec(code_of(path, ""), names, names if local is None else local)
-
-
 def reload(module: Any) -> Any:
     """Of ``sys``, which scripts reload for the sake of setdefaultencoding, nothing is lost."""
     return module if module is sys else importlib.reload(module)
@@ -182,7 +175,6 @@ NAMES: dict[str, Any] = {
     "buffer": memoryview,
     "chr": chr_,
     "cmp": operations.cmp,
-    "execfile": execfile,
     "file": file,
     "filter": filter_,
     "get_ipython": _Notebook,

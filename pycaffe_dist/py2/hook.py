@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import multiprocessing
 import os
 import site
@@ -20,13 +21,12 @@ from typing import Any
 import numpy as np
 
 import pycaffe_dist
-from pycaffe_dist import py2
 from pycaffe_dist.py2.added import ADDED, add_names
 from pycaffe_dist.py2.builtins import NAMES
 from pycaffe_dist.py2.renamed import INSTEAD, MADE, RENAMED
 from pycaffe_dist.py2.strings import ENCODING, ERRORS, OURS
 from pycaffe_dist.py2.translate import Translation, translate
-from pycaffe_dist.pycaffe.as_caffe import Alias
+from pycaffe_dist.pycaffe.as_caffe import alias
 
 Tell = Callable[[str, Counter[str]], None]
 
@@ -57,7 +57,7 @@ def prepare(module: dict[str, Any]) -> None:
     """Put Python 2's names into a module that is about to run."""
     install()
     module.update(NAMES)
-    module[OURS] = py2
+    module[OURS] = sys.modules[__name__.rpartition(".")[0]]  # the package, which knows us
 
 
 def code_of(path: str, package: str) -> CodeType:
@@ -94,7 +94,7 @@ class _Finder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname in INSTEAD:
-            return ModuleSpec(fullname, Alias(RENAMED[fullname]))
+            return alias(fullname, RENAMED[fullname])
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.origin is not None:
             if spec.origin.endswith(".py") and is_the_users(spec.origin):
@@ -103,7 +103,7 @@ class _Finder(MetaPathFinder):
                 spec.loader = _AddingLoader(spec.loader)
                 return spec
         elif spec is None and fullname in RENAMED:
-            return ModuleSpec(fullname, Alias(RENAMED[fullname]))
+            return alias(fullname, RENAMED[fullname])
         elif spec is None and fullname in MADE:
             return ModuleSpec(fullname, _Made())
         return None
@@ -158,3 +158,28 @@ class _Made(Loader):
     def exec_module(self, module: ModuleType) -> None:
         names = MADE[module.__name__]()
         module.__dict__.update({n: v for n, v in names.items() if not n.startswith("__")})
+
+
+# -- what runs other files ------------------------------------------------------------------------
+
+
+def execfile(path: str, names: Any = None, local: Any = None) -> None:
+    names = sys._getframe(1).f_globals if names is None else names
+    exec(code_of(path, ""), names, names if local is None else local)
+
+
+def _imp() -> dict[str, Any]:
+    def load_source(name: str, path: str, *_: Any) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python module")
+        module = importlib.util.module_from_spec(translated(spec))
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    return {"load_source": load_source, "reload": NAMES["reload"]}
+
+
+NAMES["execfile"] = execfile
+MADE["imp"] = _imp

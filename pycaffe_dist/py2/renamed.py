@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import subprocess
-import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from pycaffe_dist.py2 import files
@@ -74,28 +72,12 @@ def _hash(name: str) -> Callable[[], dict[str, Any]]:
     return names
 
 
-def _imp() -> dict[str, Any]:
-    def load_source(name: str, path: str, *_: Any) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no Python module")
-        from pycaffe_dist.py2.hook import translated  # which knows us
-
-        module = importlib.util.module_from_spec(translated(spec))
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-
-    return {"load_source": load_source, "reload": NAMES["reload"]}
-
-
 # Modules that are put together when they are imported.
 MADE: dict[str, Callable[[], dict[str, Any]]] = {
     "StringIO": lambda: {"StringIO": files.StringIO},
     "cStringIO": lambda: {"StringIO": files.StringIO, "InputType": files.StringIO},
     "__builtin__": lambda: {**vars(importlib.import_module("builtins")), **NAMES},
     "commands": _commands,
-    "imp": _imp,
     "md5": _hash("md5"),
     "sets": lambda: {"Set": set, "ImmutableSet": frozenset},
     "sha": _hash("sha1"),

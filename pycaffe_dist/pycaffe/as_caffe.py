@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
@@ -20,7 +19,7 @@ def install_as_caffe() -> None:
         sys.meta_path.insert(0, _Finder())
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -28,12 +27,17 @@ class _Finder(MetaPathFinder):
         if first != "caffe":
             return None
         if not rest:
-            return None if _another_caffe() else ModuleSpec(fullname, Alias(OURS))
+            return None if _another_caffe() else alias(fullname, OURS)
         if sys.modules.get("caffe") is not sys.modules.get(OURS):
             return None
         name = f"{OURS}.{rest}"
         found = name in sys.modules or importlib.util.find_spec(name) is not None
-        return ModuleSpec(fullname, Alias(name)) if found else None
+        return alias(fullname, name) if found else None
+
+
+def alias(name: str, of: str) -> ModuleSpec:
+    """How to import a module under another name: one module, two names."""
+    return ModuleSpec(name, Alias(of))  # type: ignore[arg-type]
 
 
 def _another_caffe() -> bool:
@@ -42,7 +46,7 @@ def _another_caffe() -> bool:
     return spec is not None and spec.origin is not None
 
 
-class Alias(Loader):
+class Alias:  # importlib.abc's Loader is slow to import
     """Loads a module by handing out another, which keeps its name and its spec."""
 
     def __init__(self, name: str) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import chosen_engine, set_default_engine
-from pycaffe_dist.layer import layer_types
+from pycaffe_dist.registry import layer_types
 from pycaffe_dist.report.glog import ASKED, SEVERITIES, log_to_stderr
 from pycaffe_dist.rng import set_random_seed
 

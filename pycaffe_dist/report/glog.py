@@ -15,10 +15,8 @@ The variables are read each time that a net or a solver is made, so a script may
 
 from __future__ import annotations
 
-import getpass
 import logging
 import os
-import socket
 import sys
 import threading
 from dataclasses import dataclass
@@ -130,6 +128,8 @@ def _on_screen(handler: logging.Handler) -> bool:
 def _log_into(folder: Path) -> None:
     """A log file under glog's name for it, and a link to the newest: ``train.INFO``."""
     program = Path(sys.argv[0] or "python").name
+    import socket  # this and getpass are slow to import, and few logs go to files
+
     who = f"{program}.{socket.gethostname()}.{_user()}"
     path = folder / f"{who}.log.INFO.{datetime.now():%Y%m%d-%H%M%S}.{os.getpid()}"
     link = folder / f"{program}.INFO"
@@ -143,6 +143,8 @@ def _log_into(folder: Path) -> None:
 
 def _user() -> str:
     try:
+        import getpass
+
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
         return "invalid-user"

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError, visible
 from pycaffe_dist.facts import layer_facts
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.layer import UNBUILT, readings, unknown_types
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
@@ -33,6 +32,7 @@ from pycaffe_dist.proto.state import filter_net, merge_state
 from pycaffe_dist.proto.strange import ignored
 from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
+from pycaffe_dist.registry import UNBUILT, readings, unknown_types
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN
 from pycaffe_dist.tools.model import dry_net

@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
-from pycaffe_dist.data.database import BACKENDS, Put, new_database
+from pycaffe_dist.data.backends import Put
+from pycaffe_dist.data.database import BACKENDS, new_database
 from pycaffe_dist.data.hdf5_rows import new_rows
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.layer import Context

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.layer import layer_types, reading
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.bvlc import without_dialects
 from pycaffe_dist.proto.caffe_pb2 import BNParameter, EltwiseParameter, LayerParameter, NetParameter
 from pycaffe_dist.proto.weights import read_weights, write_weights
+from pycaffe_dist.registry import layer_types, reading
 
 Blobs = Sequence[Array]
 Deal = Callable[[Blobs], list[list[Array]]]

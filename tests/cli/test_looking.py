@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pycaffe_dist.layer import LAYERS
+from pycaffe_dist.registry import LAYERS
 
 NET = """name: "small"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 4 dim: 3 } } }

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.layer import reading
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import reading
 from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
 
 RNG = np.random.default_rng(17)

@@ -3,9 +3,10 @@ import pytest
 
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import Context, create_layer
+from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import create_layer
 
 
 def run(settings, tops=1, **context):

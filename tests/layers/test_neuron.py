@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.blob import Blob, View
-from pycaffe_dist.layer import Context, create_layer
+from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import create_layer
 from pycaffe_dist.testing import LayerCase, LayerRun
 
 LAYERS = [

@@ -7,11 +7,11 @@ import pytest
 
 from pycaffe_dist import boxes
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.layer import readings
 from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
 from pycaffe_dist.layers.ssd.matching import _pair_off
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, ResizeParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import readings
 from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
 
 # -- Permute ---------------------------------------------------------------------------------------

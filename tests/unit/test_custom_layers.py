@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist.layer import LAYERS
+from pycaffe_dist.registry import LAYERS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "custom_layers.md").read_text()
 PROTOTXT = re.search(r"```\n(layer .*?)```", PAGE, re.S)[1]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.blob import Blob, View
-from pycaffe_dist.layer import Context, create_layer, layer_types
+from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import create_layer, layer_types
 from pycaffe_dist.sketch import Sketch
 
 FORKS = sorted((Path(__file__).parents[1] / "golden" / "forks").glob("*.prototxt"))

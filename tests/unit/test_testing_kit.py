@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.layer import LAYERS, Layer, register
+from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.registry import LAYERS
 from pycaffe_dist.rng import generator
 from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.cli import main
-from pycaffe_dist.layer import layer_types
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.weights import read_weights, write_weights
+from pycaffe_dist.registry import layer_types
 from pycaffe_dist.tools.to_bvlc import to_bvlc
 
 INPUT = 'layer { name: "x" type: "Input" top: "x" input_param { shape { dim: [2, 3, 4, 5] } } }'

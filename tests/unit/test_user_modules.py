@@ -3,9 +3,9 @@ import sys
 
 import pytest
 
-from pycaffe_dist import layer
+from pycaffe_dist import registry
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import LAYERS, layer_types
+from pycaffe_dist.registry import LAYERS, layer_types
 from pycaffe_dist.user_modules import import_layers
 
 REGISTERS = """
@@ -80,6 +80,10 @@ def test_what_cannot_be_imported(folder, name, text, told):
 def installed(folder, monkeypatch):
     """A package that names its module in the group `pycaffe_dist.layers`."""
 
+    def forget():
+        registry._import_installed.cache_clear()
+        registry.import_type.cache_clear()
+
     def install(text):
         (folder / "package_of_layers.py").write_text(text)
         info = folder / "package_of_layers-1.dist-info"
@@ -87,16 +91,16 @@ def installed(folder, monkeypatch):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: package_of_layers\nVersion: 1")
         (info / "entry_points.txt").write_text("[pycaffe_dist.layers]\nx = package_of_layers\n")
         monkeypatch.syspath_prepend(folder)
-        layer._import_layers.cache_clear()
+        forget()
 
     yield install
     sys.path.remove(str(folder))
-    layer._import_layers.cache_clear()
+    forget()
 
 
 def test_layers_of_an_installed_package(installed):
     installed(REGISTERS)
-    assert len(importlib.metadata.entry_points(group=layer.ENTRY_POINTS)) == 1
+    assert len(importlib.metadata.entry_points(group=registry.ENTRY_POINTS)) == 1
     assert "Mine" in layer_types()
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import mmap
 import os
 from pathlib import Path
-
-from crc32c import crc32c
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
+from pycaffe_dist.optional import Part
+
+if TYPE_CHECKING:
+    import crc32c as checksums
+else:
+    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
 
 Bytes = bytes | mmap.mmap  # both give numbers by index and bytes by slice
 
@@ -44,5 +49,5 @@ def contents(path: Path) -> Bytes:
 
 def checksum(data: bytes | memoryview) -> int:
     """CRC32C, masked: stored beside data that holds checksums itself, it must not look like one."""
-    crc = crc32c(data)
+    crc = checksums.crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF

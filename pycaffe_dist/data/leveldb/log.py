@@ -10,10 +10,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from struct import Struct
-
-from crc32c import crc32c
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.data.leveldb.files import Bytes, checksum, contents, damaged
+from pycaffe_dist.optional import Part
+
+if TYPE_CHECKING:
+    import crc32c as checksums
+else:
+    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
 
 BLOCK = 32 << 10
 HEADER = Struct("<IHB")
@@ -121,7 +126,7 @@ def _check_unfinished(path: Path, view: memoryview, at: int) -> None:
     wanted = (rotated >> 17 | rotated << 15) & 0xFFFFFFFF
     crc = 0
     for i in range(at + HEADER.size - 1, len(view)):
-        crc = crc32c(view[i : i + 1], crc)
+        crc = checksums.crc32c(view[i : i + 1], crc)
         if crc == wanted:
             raise damaged(path, at + 4, "the length of a piece is wrong")
 

@@ -13,14 +13,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct, error
-
-import cramjam
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.data.leveldb.files import TRAILER, VALUE, Bytes, checksum, contents, damaged
 from pycaffe_dist.data.leveldb.log import Payload
 from pycaffe_dist.data.leveldb.manifest import TableFile
 from pycaffe_dist.errors import FileError
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto.wire import WireError, read_varint
+
+if TYPE_CHECKING:
+    import cramjam
+else:
+    cramjam = Part("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
 
 FOOTER = 48
 MAGIC = bytes.fromhex("57fb808b247547db")

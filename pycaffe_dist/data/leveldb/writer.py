@@ -5,15 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
-
-import cramjam
+from typing import IO, TYPE_CHECKING
 
 from pycaffe_dist.data.leveldb.files import TRAILER, VALUE, checksum, table_name
 from pycaffe_dist.data.leveldb.manifest import TableFile, write_manifest
 from pycaffe_dist.data.leveldb.reader import OPEN_TABLES
 from pycaffe_dist.data.leveldb.table import FOOTER, MAGIC, SNAPPY, STORED, Room, Table
+from pycaffe_dist.optional import Part
 from pycaffe_dist.proto.wire import varint
+
+if TYPE_CHECKING:
+    import cramjam
+else:
+    cramjam = Part("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
 
 BLOCK_BYTES = 64 << 10
 TABLE_BYTES = 16 << 20  # collected and sorted before a table is written

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pycaffe_dist.data.backends import open_source
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.shards import Deal, Records, shard_of
-from pycaffe_dist.data.source import open_source
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
 

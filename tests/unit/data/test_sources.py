@@ -8,10 +8,11 @@ import lmdb
 import pytest
 
 from pycaffe_dist.data import lmdb_source
+from pycaffe_dist.data.backends import open_source
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.lmdb_writer import write_lmdb
-from pycaffe_dist.data.source import key_text, open_source
+from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.proto.caffe_pb2 import DataParameter
 

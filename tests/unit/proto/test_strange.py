@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import Context, create_layer, layer_types
+from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.caffe_pb2 import DESCRIPTOR, LayerParameter, NetParameter
 from pycaffe_dist.proto.dialects import PRIVATE
 from pycaffe_dist.proto.strange import HARMLESS, ignored, origin, telling
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.registry import create_layer, layer_types
 
 
 def layer(text: str) -> LayerParameter:

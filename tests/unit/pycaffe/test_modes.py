@@ -7,9 +7,9 @@ import pytest
 
 import pycaffe_dist as caffe
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.layer import layer_types
 from pycaffe_dist.proto.caffe_pb2 import Phase
 from pycaffe_dist.pycaffe import modes
+from pycaffe_dist.registry import layer_types
 from pycaffe_dist.rng import draw
 
 
