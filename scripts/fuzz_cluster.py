@@ -50,7 +50,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cluster_fuzz.case import KINDS, Case, draw
 from cluster_fuzz.files import net_text
 from cluster_fuzz.judge import judge
-from cluster_fuzz.run import as_rank
 
 VERDICTS = ("agrees", "DIFFERS", "FAILS", "HANGS", "skipped")
 
@@ -113,11 +112,7 @@ def main() -> int:
     p.add_argument("--show", action="store_true", help="print the case and do not run it")
     p.add_argument("--keep", metavar="DIR", help="where files of failing seeds stay")
     p.add_argument("--minutes", type=float, default=0, help="stop after so long")
-    p.add_argument("--as-rank", help=argparse.SUPPRESS)
     args = p.parse_args()
-    if args.as_rank:
-        as_rank(args.as_rank)
-        return 0
     first, _, last = args.seeds.partition("-")
     rows: list[tuple[Case, str, list[str]]] = []
     begin = time.monotonic()

@@ -92,7 +92,8 @@ class Case:
             return False
         if "ignore_label" in self.features and self.kind == "stale":  # each rank counts its own
             return False
-        return self.source != "WindowData"  # which draws windows at random
+        # WindowData draws windows at random.
+        return self.source != "WindowData" and "by batch" not in self.features
 
 
 def draw(seed: int, kind: str = "", via: str = "") -> Case:
@@ -124,7 +125,7 @@ def draw(seed: int, kind: str = "", via: str = "") -> Case:
         source, shape, r.randint(14, 70), solver, solver_type, net, tests, settings,
         bucket=r.choice([0, 64, 1 << 12, 1 << 20]),
         sharded_from=r.choice([1, 1 << 10, 1 << 20]),
-        chunk=r.choice([7, 100, 1 << 16]),
+        chunk=r.choice([100 if "large fc" in maker.features else 7, 100, 1 << 16]),
         seconds_a_byte=r.choice([1e-11, 8e-9, 1e-6]),
         pieces=r.choice(["", "", "", "step", "look"]),
         shuffle=r.random() < 0.25 and source in SHUFFLED and kind != "cli",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cluster_fuzz.writer import Top, Writer, boolean
+from cluster_fuzz.forks import Forks
+from cluster_fuzz.writer import Top, boolean
 
 
-class Images(Writer):
+class Images(Forks):
     def conv(self, x: Top) -> Top:
         (c, h, w), r = x.shape, self.rng
         group = r.choice([g for g in (1, 1, 2, 3) if c % g == 0])
@@ -80,7 +81,7 @@ class Images(Writer):
     def image_op(self, x: Top, norms: bool) -> Top:
         """One more layer, or a few."""
         ops = [self.conv, self.conv, self.pool, self.lrn, self.branches, self.branches]
-        ops += [self.scale, self.act, self.act]
+        ops += [self.scale, self.act, self.act, self.fork_on_images, self.fork_on_images]
         if x.shape[1] < 8:
             ops += [self.deconv]
         if norms:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cluster_fuzz.case import Case
 from cluster_fuzz.files import net_text, solver_text, write_records
-from cluster_fuzz.run import DONE, PROGRAM, SECONDS, Result, Way, build, prepare, run_ranks, train
+from cluster_fuzz.run import DONE, SECONDS, Result, Way, build, prepare, run_ranks, train
 from pycaffe_dist import loading
 from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.proto.weights import read_weights
@@ -245,7 +245,7 @@ def _write_files(case: Case, folder: Path, ranks: int) -> list[str]:
 
 def _pcd_train(args: list[str], sub: Path, case: Case) -> dict[str, Any]:
     """Run the command; the weights of its last snapshot by layer and number."""
-    path = os.pathsep.join([str(PROGRAM.parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     with (sub / "log").open("w") as log:
         done = subprocess.run(
             [sys.executable, "-m", "pycaffe_dist", "train", *args],

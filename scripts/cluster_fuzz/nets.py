@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cluster_fuzz.forks import LOSSES
 from cluster_fuzz.images import Images
 from cluster_fuzz.writer import CLASSES, Top, boolean
 
@@ -18,10 +19,12 @@ class NetMaker(Images):
         transpose = self.chance(0.3) and not names
         if transpose:
             self.features.add("transpose")
-        top = self.fresh("i")
+        top, unit = self.fresh("i"), "normalize: true" if self.chance(0.04) else ""
+        if unit and not transpose:
+            self.features |= {"a fork's", "normalize"}
         body = (
             f"{self.params(1 + bias, names)} {more} inner_product_param {{ num_output: {n} "
-            f"bias_term: {boolean(bias)} transpose: {boolean(transpose)} }}"
+            f"bias_term: {boolean(bias)} {'transpose: true' if transpose else unit} }}"
         )
         self.products.append(self.add("InnerProduct", [x.name], [top], body))
         return Top(top, (n,))
@@ -67,16 +70,18 @@ class NetMaker(Images):
         """T steps; each stream is a place in the batch, whose state goes on or begins anew."""
         r = self.rng
         steps, width, size = r.randint(1, 3), r.randint(2, 4), r.randint(2, 5)
-        goes_on, kind = r.randint(0, 1), r.choice(["LSTM", "LSTM", "RNN"])
+        goes_on, kind = r.randint(0, 1), r.choice(["LSTM", "LSTM", "RNN", "Lstm"])
         self.features |= {kind, "state goes on"} if goes_on else {kind}
         seq, out = self._sequence(self.ip(x, steps * width), steps, width), self.fresh("q")
         cont = self._continues(steps, goes_on)
-        static = [x.name] if self.chance(0.3) and x.shape[0] < 50 else []
+        takes_static = kind != "Lstm" and x.shape[0] < 50
+        static = [x.name] if self.chance(0.3) and takes_static else []
         filler = 'weight_filler { type: "uniform" min: -0.2 max: 0.2 }'
-        specs = self.params((3 if kind == "LSTM" else 5) + len(static))
+        specs = self.params((5 if kind == "RNN" else 3) + len(static))
         if "lr_mult: 0 " in specs:
             self.features.add("frozen recurrent")
-        body = f"{specs} recurrent_param {{ num_output: {size} {filler} }}"
+        param = "lstm_param" if kind == "Lstm" else "recurrent_param"
+        body = f"{specs} {param} {{ num_output: {size} {filler} }}"
         self.add(kind, [seq, cont, *static], [out], body)
         return self._side_by_side(out, steps, size)
 
@@ -142,6 +147,7 @@ class NetMaker(Images):
     def flat_op(self, x: Top, norms: bool) -> Top:
         ops = [self.ip, self.ip, self.act, self.act, self.scale, self.two, self.shared_ips]
         ops += [self.shared_ips, self.embed, self.recurrent, self.idle, self.stopped, self.fading]
+        ops += [self.fork_on_rows]
         if norms:
             ops += [self.norm]
         return self.rng.choice(ops)(x)
@@ -159,6 +165,8 @@ class NetMaker(Images):
             self.features.add("several losses")
         for kind in kinds:
             self._loss(kind, x)
+        if self.chance(0.2):
+            self.fork_loss(self.rng.choice(LOSSES), x, self._weight(), self._ignored())
 
     def _loss(self, kind: str, x: Top) -> None:
         out, weight = [self.fresh("loss")], self._weight()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pickle
+import atexit
 import random
-import subprocess
-import sys
 import threading
 import time
-import traceback
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +22,6 @@ from pycaffe_dist.events import Event, Tested, Updated
 from pycaffe_dist.layer import Context
 from pycaffe_dist.parallel.cluster import Cluster, distribute
 from pycaffe_dist.parallel.exchange import parcel
-from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size
-from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
 from pycaffe_dist.parallel.plan import plan
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 from pycaffe_dist.parallel.plan.plan import Plan, make_plan
@@ -37,16 +32,16 @@ from pycaffe_dist.parallel.schemes.sharded import SHARDED
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.ssp import items as ssp_items
 from pycaffe_dist.parallel.transport import comm_thread, streams
-from pycaffe_dist.parallel.transport.collectives import gather_objects
-from pycaffe_dist.parallel.transport.communicator import Communicator, run
-from pycaffe_dist.parallel.transport.mpi import MpiCommunicator
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.testing.mpi_ranks import MpiRanks
 from pycaffe_dist.testing.ranks import run_ranks as run_threads
 
 SECONDS = 60  # that a run may take
-PROGRAM = Path(__file__).parents[1] / "fuzz_cluster.py"
+MPI_RANKS = MpiRanks(5)  # as many as a case may have
+atexit.register(MPI_RANKS.close)
 building = threading.Lock()  # layers draw from the random numbers of the process
 
 
@@ -97,8 +92,9 @@ def build(case: Case, folder: Path, rank: int, ranks: int, way: Way) -> Solver:
         solver = Solver(param, Context(dtype, create(way.engine), rank=rank, ranks=ranks))
     rng = np.random.default_rng(case.seed + 1000 * rank)
     for learnable in solver.net.params.learnable:
-        blob = learnable.blob
-        if solver.net.layers[learnable.owner[0]].type != "BatchNorm":
+        blob, layer = learnable.blob, solver.net.layers[learnable.owner[0]]
+        follows = layer.statistics() if layer.follows_batches else []
+        if not any(blob is statistic for statistic in follows):
             many = blob.count / blob.shape[0] if len(blob.shape) > 1 else 9
             blob.data[...] = rng.standard_normal(blob.shape) / many**0.5
     if case.source == "MemoryData":
@@ -212,40 +208,10 @@ def run_ranks(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Resu
         return [train(case, folder, None, way)]
     if case.via == "threads":
         return run_threads(hosts, lambda c: train(case, folder, c, way), SECONDS)
-    return _run_mpi(case, folder, hosts, way)
+    return MPI_RANKS.run(hosts, partial(as_rank, case, folder, way), 3 * SECONDS)
 
 
-def _run_mpi(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Result]:
-    job, out = folder / "job.pickle", folder / "out.pickle"
-    job.write_bytes(pickle.dumps((case, folder, hosts, way, out)))
-    out.unlink(missing_ok=True)
-    program = [sys.executable, str(PROGRAM), "--as-rank", str(job)]
-    env = environment(len(hosts), os.environ) | {"OMP_NUM_THREADS": "1"}
-    command = find_mpirun().command(len(hosts), program)
-    try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired as e:
-        raise TimeoutError(f"ranks of mpirun hang: {(e.stderr or b'')[-2000:]!r}") from e
-    if not out.exists():
-        raise RuntimeError(f"mpirun ended with {done.returncode}: {done.stderr[-3000:]}")
-    found: list[Result] = pickle.loads(out.read_bytes())
-    return found
-
-
-def as_rank(job: str) -> None:
-    """What mpirun starts."""
-    case, folder, hosts, way, out = pickle.loads(Path(job).read_bytes())
-    die_with_parent()
+def as_rank(case: Case, folder: Path, way: Way, communicator: Communicator) -> Result:
+    """What a rank of mpirun does."""
     prepare(case)
-    communicator = MpiCommunicator(hosts[rank_and_size()[0]])
-    try:
-        mine = train(case, folder, communicator, way)
-    except BaseException:
-        traceback.print_exc()
-        communicator.abort(1)
-    found = run(gather_objects(communicator, mine))
-    if communicator.rank == 0:
-        part = out.with_suffix(".part")
-        part.write_bytes(pickle.dumps(found))
-        part.rename(out)
-    communicator.close()
+    return train(case, folder, communicator, way)

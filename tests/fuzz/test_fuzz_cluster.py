@@ -16,6 +16,7 @@ from pycaffe_dist.parallel.transport import comm_thread, streams
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 
+from cluster_fuzz import run
 from cluster_fuzz.case import KINDS, draw
 from cluster_fuzz.judge import judge
 
@@ -45,6 +46,14 @@ def as_before(monkeypatch):
 def test_ranks_do_what_one_rank_with_the_joint_batch_does(seed, tmp_path):
     verdict, words, _ = judge(draw(seed, via="threads"), tmp_path)
     assert verdict in ("agrees", "skipped"), words
+
+
+def test_ranks_of_mpirun_do_so_too(tmp_path):
+    """All runs of the case are by the same processes."""
+    pytest.importorskip("mpi4py")
+    with run.MPI_RANKS:
+        verdict, words, _ = judge(draw(1, "exact", "mpi"), tmp_path)
+    assert verdict == "agrees", words
 
 
 def test_seeds_are_of_all_kinds():

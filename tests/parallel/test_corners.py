@@ -179,6 +179,41 @@ def test_a_test_net_that_remembers_scores_as_on_one_rank(kind: str, tmp_path: Pa
         np.testing.assert_allclose(seen, expected, rtol=1e-9)
 
 
+SCALED = {
+    "MarginInnerProduct": """layer { name: "m" type: "MarginInnerProduct" bottom: "data"
+        bottom: "label" top: "out" margin_inner_product_param { num_output: 3 type: QUADRUPLE
+        base: 5 gamma: 0.5 } }""",
+    "InnerProduct": """layer { name: "m" type: "InnerProduct" bottom: "data" top: "out"
+        inner_product_param { num_output: 3 normalize: true } }""",
+    "Scale": f"""layer {{ name: "m" type: "Scale" bottom: "data" top: "h"
+        scale_param {{ max_value: 0.1 }} }} {ip("ip", "h", "out", 3)}""",
+}
+
+
+@pytest.mark.parametrize("kind", SCALED)
+def test_weights_that_every_pass_scales_are_the_same_after_a_test(
+    kind: str, tmp_path: Path
+) -> None:
+    """A test of two batches: on the third rank, too."""
+    case = Run(tmp_path, SCALED[kind] + LOSS, "test_interval: 2 test_iter: 2")
+    case.cluster = ClusterSettings(check_every=1)
+    everybody = run_ranks(3, lambda communicator: case.train(STEPS, communicator))
+    joint = case.train(STEPS)
+    assert identical([weights(solver) for solver, _ in everybody])
+    assert distance(weights(everybody[0][0]), weights(joint[0])) < CLOSE
+    scores = [
+        [
+            output.value
+            for event in told
+            if isinstance(event, events.Tested)
+            for output in event.outputs
+        ]
+        for told in (everybody[0][1], joint[1])
+    ]
+    assert scores[0] == pytest.approx(scores[1])
+    assert len(scores[0]) == 3
+
+
 # -- what snapshots and tests see ------------------------------------------------------------------
 
 

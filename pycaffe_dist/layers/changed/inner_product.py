@@ -22,7 +22,7 @@ class NormalizedInnerProduct(InnerProduct):
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
-        self.normalize = self.layer_param.inner_product_param.normalize
+        self.normalize = self.remembers = self.layer_param.inner_product_param.normalize
         self.check(
             not (self.normalize and self.transpose),
             "takes either normalize or transpose, and both are given",

@@ -21,6 +21,8 @@ class BoundedScale(Scale):
     ``max_value``.
     """
 
+    remembers = True  # a parameter that was brought there by an earlier pass
+
     def forward(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.scale_param
         if len(bottom) == 1:

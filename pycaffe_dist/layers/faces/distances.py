@@ -37,6 +37,7 @@ class InnerDistance(Layer):
         self.inputs = bottom[0].count_from(self.axis)
         self.outputs = bottom[1].shape[0] if self.given else p.num_output
         self.biased = p.bias_term and not self.given
+        self.remembers = p.normalize and not self.given  # weights scaled by each pass
         if not self.given:
             self.add_blob((self.outputs, self.inputs), p.weight_filler)
         if self.biased:

@@ -89,6 +89,8 @@ class LabelSpecificAdd(LabelSpecific):
 class Scheduled(LabelSpecific):
     """A number that changes with each training pass; counted from ``iteration`` on."""
 
+    remembers = True
+
     def start(self, iteration: int) -> None:
         self.iteration = iteration
 

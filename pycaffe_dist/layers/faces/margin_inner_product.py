@@ -41,6 +41,7 @@ class AngularProduct(Layer):
     bottoms = 2
     tops = (1, 2)
     label_bottoms = (1,)
+    remembers = True  # how many passes there were, and W scaled by each of them
 
     def read(self, param: Any, bottom: Views) -> None:
         self.param = param

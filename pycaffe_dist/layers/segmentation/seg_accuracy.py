@@ -27,6 +27,7 @@ class SegAccuracy(Layer):
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.seg_accuracy_param
         self.reset, self.ignored = p.reset, sorted(set(p.ignore_label))
+        self.remembers = not p.reset
         self.confusion: Any = None  # (C, C), in plain memory
 
     def reshape(self, bottom: Views, top: Views) -> None:

@@ -31,7 +31,7 @@ class DetectionEvaluate(Layer):
         self.check(p.overlap_threshold > 0, "overlap_threshold must be above 0")
         resize = p.resize_param if p.HasField("resize_param") else None
         self.sizes = ImageSizes(p.name_size_file, resize)
-        self.image = 0
+        self.image, self.remembers = 0, self.sizes.known  # images are told by their order
 
     def reshape(self, bottom: Views, top: Views) -> None:
         for view, width in zip(bottom, (7, 8), strict=True):

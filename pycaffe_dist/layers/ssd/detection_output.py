@@ -44,6 +44,7 @@ class DetectionOutput(Layer):
         self.top_k = p.nms_param.top_k if p.nms_param.HasField("top_k") else -1
         self.earlier = list(bottom[3:]) if not p.visualize else []
         self.saved = SaveOutput(self, p.save_output_param)
+        self.remembers = self.saved.on
 
     def reshape(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.detection_output_param

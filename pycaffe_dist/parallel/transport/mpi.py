@@ -46,9 +46,10 @@ class MpiCommunicator(Communicator):
 
     Args:
         host: the name of this rank's host; by default what the system says.
+        ranks: how many of them, from rank 0 on, take part; all by default.
     """
 
-    def __init__(self, host: str | None = None) -> None:
+    def __init__(self, host: str | None = None, ranks: int | None = None) -> None:
         tune_mpi()
         self._mpi: Any = _start()
         level = self._mpi.Query_thread()
@@ -58,7 +59,9 @@ class MpiCommunicator(Communicator):
                 f"(MPI_THREAD_{THREAD_LEVELS[level]}); exchanges during backward need "
                 "MPI_THREAD_SERIALIZED. Use an MPI built with support for threads."
             )
-        self._comm = self._mpi.COMM_WORLD.Dup()
+        world = self._mpi.COMM_WORLD
+        some = world.Get_group().Incl(range(ranks or world.Get_size()))
+        self._comm = world.Create_group(some)
         near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._comm.Get_rank())
         nodes = _nodes(self._places(near, host or socket.gethostname()))
         super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
