@@ -29,6 +29,7 @@ from pycaffe_dist.parallel.transport.communicator import Communicator
 
 T = TypeVar("T")
 POLL_SECONDS = 0.01
+START_SECONDS = 300
 HUNG = "Timeout ("  # faulthandler's first word
 
 
@@ -101,8 +102,13 @@ def _put(path: Path, value: Any) -> None:
 
 def _serve(folder: Path, owner: int) -> None:
     """What a rank does: work, one piece after the other."""
+    from pycaffe_dist.parallel.transport.mpi import MpiCommunicator
+
     die_with_parent()
     rank = rank_and_size()[0]
+    faulthandler.dump_traceback_later(START_SECONDS, exit=True)
+    MpiCommunicator().close()  # MPI starts on all ranks or none
+    faulthandler.cancel_dump_traceback_later()
     for number in itertools.count():
         work = folder / f"{number}.work"
         while not work.exists():

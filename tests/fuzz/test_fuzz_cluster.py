@@ -48,6 +48,7 @@ def test_ranks_do_what_one_rank_with_the_joint_batch_does(seed, tmp_path):
     assert verdict in ("agrees", "skipped"), words
 
 
+@pytest.mark.timeout(240)  # on a busy machine: processes start
 def test_ranks_of_mpirun_do_so_too(tmp_path):
     """All runs of the case are by the same processes."""
     pytest.importorskip("mpi4py")
