@@ -22,6 +22,18 @@ from pycaffe_dist.pycaffe.as_caffe import install_as_caffe
 from pycaffe_dist.pycaffe.modes import CPU_INSTEAD
 
 CANNOT_START = 2  # as python's own
+# What scripts import besides caffe, by the packages that bring it.
+PACKAGES = {
+    **{name: name for name in ("easydict", "matplotlib", "pandas", "pydot", "scipy", "seaborn")},
+    "Crypto": "pycryptodome",
+    "Image": "pillow",
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
 
 
 def main(argv: list[str]) -> int:
@@ -55,6 +67,9 @@ def main(argv: list[str]) -> int:
         of_python2 = not args.py2 and python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
+        package = PACKAGES.get((getattr(e, "name", None) or "").partition(".")[0])
+        if isinstance(e, ModuleNotFoundError) and package:
+            print(f"pcd run: the script needs a package: pip install {package}", file=sys.stderr)
         if of_python2:
             print(f"pcd run: if this is Python 2: pcd run --py2 {script}", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1

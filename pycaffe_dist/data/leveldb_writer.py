@@ -16,11 +16,16 @@ FILES = frozenset({"CURRENT", "LOCK", "LOG*", "MANIFEST-*", "*.ldb", "*.sst", "*
 
 @contextmanager
 def new_leveldb(
-    path: str | os.PathLike[str], *, replace: bool = False
-) -> Iterator[Callable[[bytes, bytes], None]]:
+    path: str | os.PathLike[str], *, replace: bool = False, updates: bool = False
+) -> Iterator[Callable[[bytes, bytes | None], None]]:
     """A new database, as the function that puts a record into it.
 
     It is there under its name, whole, when the block ends well.
+
+    Args:
+        path: the folder to make.
+        replace: a database that is there goes.
+        updates: a key that comes again replaces what it had, and no value takes a record out.
 
     Raises:
         FileError: ``path`` exists (with ``replace``: holds more than a database), a key comes
@@ -30,9 +35,9 @@ def new_leveldb(
     with new_folder(target, FILES if replace else frozenset()) as folder:
         writer = Writer(folder)
 
-        def put(key: bytes, value: bytes) -> None:
+        def put(key: bytes, value: bytes | None) -> None:
             with saying_where(target):
-                if not writer.put(key, value):
+                if not writer.put(key, value, replace=updates):
                     raise comes_twice(target, key)
 
         yield put

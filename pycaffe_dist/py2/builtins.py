@@ -13,6 +13,7 @@ from typing import Any
 
 from pycaffe_dist.py2 import files, operations
 from pycaffe_dist.py2.operations import by_key
+from pycaffe_dist.py2.strings import as_bytes
 
 ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
 
@@ -151,6 +152,10 @@ def reload(module: Any) -> Any:
     return module if module is sys else importlib.reload(module)
 
 
+def buffer(value: Any) -> memoryview:
+    return memoryview(as_bytes(value))
+
+
 def apply(function: Any, args: Any = (), kwargs: Any = None) -> Any:
     return function(*args, **(kwargs or {}))
 
@@ -172,7 +177,7 @@ NAMES: dict[str, Any] = {
     "StandardError": Exception,
     "apply": apply,
     "basestring": basestring,
-    "buffer": memoryview,
+    "buffer": buffer,
     "chr": chr_,
     "cmp": operations.cmp,
     "file": file,

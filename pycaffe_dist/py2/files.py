@@ -12,10 +12,10 @@ class TextFile(io.TextIOWrapper):
     """A file opened without ``b``: reads text, from which the bytes can be had again."""
 
     def write(self, text: Any) -> Any:
-        if isinstance(text, bytes):
-            self.flush()
-            return self.buffer.write(text)
-        return super().write(text)
+        if isinstance(text, str):
+            return super().write(text)
+        self.flush()
+        return self.buffer.write(text)  # bytes, and whatever has some, as arrays do
 
 
 class _Bytes:

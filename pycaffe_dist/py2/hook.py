@@ -157,7 +157,8 @@ class _Made(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         names = MADE[module.__name__]()
-        module.__dict__.update({n: v for n, v in names.items() if not n.startswith("__")})
+        kept = {n: v for n, v in names.items() if not n.startswith("__") or n == "__getattr__"}
+        module.__dict__.update(kept)
 
 
 # -- what runs other files ------------------------------------------------------------------------

@@ -7,15 +7,10 @@ The text is parsed, and changed where the tree says so: ``a / b`` becomes ``_py2
 from __future__ import annotations
 
 import ast
-import bisect
-import io
-import itertools
-import tokenize
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any
 
 from pycaffe_dist.py2.builtins import GONE
+from pycaffe_dist.py2.edits import Edits
 from pycaffe_dist.py2.imports import imported
 from pycaffe_dist.py2.strings import OURS
 
@@ -35,15 +30,25 @@ WITH_ARGUMENTS = {
     "encode": "encode",
     "getiterator": "iterated",
     "has_key": "has_key",
+    "reshape": "reshape",
     "tostring": "tostring",
+    "translate": "mapped",
     "SerializeToString": "serialized",
 }
+VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)
 ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "less"),
     ast.LtE: ("<=", "less_or_equal"),
     ast.Gt: (">", "greater"),
     ast.GtE: (">=", "greater_or_equal"),
 }
+SILENT = ("join", "reshape", "translate")  # seldom anything else than they are today
+WIDER: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "plus"),
+    ast.Sub: ("-", "minus"),
+    ast.Mult: ("*", "times"),
+}
+ROUNDED = ("ceil", "floor", "round", "sqrt")  # give floats, which were taken for indices
 TAKE_BYTES = {"ParseFromString", "MergeFromString", "FromString", "LoadFromString"}
 NUMBERS = ("float", "int", "long")
 LISTS = "lists from map, filter, zip and range"
@@ -70,70 +75,9 @@ def with_meaning(
         future: the names imported from ``__future__``.
     """
     tree = ast.parse(text)
-    edits = _Edits(text)
+    edits = Edits(text)
     _Walk(edits, package, folder, changes, future).visit(tree)
     return edits.applied()
-
-
-@dataclass
-class _Edits:
-    """Changes of a text, by positions in it."""
-
-    text: str
-    _made: list[tuple[int, int, int, str]] = field(default_factory=list)  # at, order, up to, new
-
-    def __post_init__(self) -> None:
-        self._lines = [line + "\n" for line in self.text.split("\n")]
-        self._starts = list(itertools.accumulate(map(len, self._lines), initial=0))
-        kinds = (tokenize.OP, tokenize.NAME)
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        self._tokens = [
-            (self._starts[line - 1] + column, string)
-            for kind, string, (line, column), *_ in tokens
-            if kind in kinds
-        ]
-
-    def _at(self, line: int, column: int) -> int:
-        """The position of what ast tells in lines and bytes of UTF-8."""
-        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
-
-    def begin(self, node: Any) -> int:
-        return self._at(node.lineno, node.col_offset)
-
-    def end(self, node: Any) -> int:
-        return self._at(node.end_lineno, node.end_col_offset)
-
-    def open(self, node: Any, text: str) -> None:
-        """Put text in front of a node; that of a node around it comes first."""
-        at = self.begin(node)
-        self._made.append((at, len(self._made), at, text))
-
-    def close(self, node: Any, text: str = ")") -> None:
-        """Put text behind a node; that of a node around it comes last."""
-        at = self.end(node)
-        self._made.append((at, -len(self._made) - 1, at, text))
-
-    def wrap(self, node: Any, function: str) -> None:
-        self.open(node, f"{OURS}.{function}(")
-        self.close(node)
-
-    def replace(self, begin: int, end: int, text: str) -> None:
-        """Exchange a part of the text, whose line ends stay."""
-        ends = "\n" * self.text.count("\n", begin, end)
-        self._made.append((begin, len(self._made), end, ends + text))
-
-    def token(self, text: str, begin: int, end: int, last: bool = False) -> int:
-        """Where, between two positions, the first or the last token ``text`` is."""
-        low, high = (bisect.bisect_left(self._tokens, (at, "")) for at in (begin, end))
-        found = [at for at, string in self._tokens[low:high] if string == text]
-        return found[-1 if last else 0]
-
-    def applied(self) -> str:
-        parts, here = [], 0
-        for begin, _, end, new in sorted(self._made):
-            parts += [self.text[here:begin], new]
-            here = max(here, end)
-        return "".join(parts) + self.text[here:]
 
 
 class _Walk(ast.NodeVisitor):
@@ -141,7 +85,7 @@ class _Walk(ast.NodeVisitor):
 
     def __init__(
         self,
-        edits: _Edits,
+        edits: Edits,
         package: str,
         folder: str | None,
         changes: Counter[str],
@@ -157,17 +101,21 @@ class _Walk(ast.NodeVisitor):
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Div) and not self.true_division and not _has_float(node):
-            begin, end = self.edits.end(node.left), self.edits.begin(node.right)
-            slash = self.edits.token("/", begin, end)
-            self.edits.wrap(node, "div")
-            self.edits.replace(slash, slash + 1, ",")
+            self._function(node, node.left, node.right, "/", "div")
             self.changes["/ that may be between integers"] += 1
         elif isinstance(node.op, ast.Mod) and _is_text(node.left):
-            begin, end = self.edits.end(node.left), self.edits.begin(node.right)
-            percent = self.edits.token("%", begin, end)
-            self.edits.wrap(node, "formatted")
-            self.edits.replace(percent, percent + 1, ",")
+            self._function(node, node.left, node.right, "%", "formatted")
+        elif type(node.op) in WIDER and _one_is_large(node):
+            self._function(node, node.left, node.right, *WIDER[type(node.op)])
         self.generic_visit(node)
+
+    def _function(
+        self, node: ast.AST, left: ast.AST, right: ast.AST, sign: str, function: str
+    ) -> None:
+        """``function(left, right)`` instead of ``left sign right``."""
+        at = self.edits.token(sign, self.edits.end(left), self.edits.begin(right))
+        self.edits.wrap(node, function)
+        self.edits.replace(at, at + len(sign), ",")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.op, ast.Div) and not self.true_division:
@@ -184,7 +132,7 @@ class _Walk(ast.NodeVisitor):
             len(node.targets) == 1
             and isinstance(target, ast.Subscript)
             and not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
-            and isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp))
+            and (isinstance(value, VALUES) or _is_large(value))
         ):
             bracket = self.edits.token("[", self.edits.end(target.value), self.edits.end(target))
             equals = self.edits.token("=", self.edits.end(target), self.edits.end(node))
@@ -192,6 +140,20 @@ class _Walk(ast.NodeVisitor):
             self.edits.replace(bracket, bracket + 1, ", (")
             self.edits.replace(self.edits.end(target) - 1, equals + 1, "),")
             self.edits.close(node)
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """``e[0]`` of an exception; ``a[round(x)]``, for an index that is a float."""
+        if isinstance(node.ctx, ast.Load):
+            if isinstance(node.value, ast.Name) and node.value.id in self.caught:
+                self.edits.close(node.value, ".args")
+                self.changes["e[0] of an exception"] += 1
+            elif _may_be_rounded(node.slice):
+                begin, end = self.edits.end(node.value), self.edits.end(node)
+                bracket = self.edits.token("[", begin, end)
+                self.edits.open(node, f"{OURS}.item(")
+                self.edits.replace(bracket, bracket + 1, ", (")
+                self.edits.replace(end - 1, end, "))")
         self.generic_visit(node)
 
     def visit_Slice(self, node: ast.Slice) -> None:
@@ -204,11 +166,7 @@ class _Walk(ast.NodeVisitor):
         """``a < b``, for a None that is less than everything; ``a < b < c`` stays."""
         order = ORDERS.get(type(node.ops[0]))
         if order and len(node.ops) == 1:
-            sign, function = order
-            begin, end = self.edits.end(node.left), self.edits.begin(node.comparators[0])
-            at = self.edits.token(sign, begin, end)
-            self.edits.wrap(node, function)
-            self.edits.replace(at, at + len(sign), ",")
+            self._function(node, node.left, node.comparators[0], *order)
         self.generic_visit(node)
 
     # -- methods -----------------------------------------------------------------------------
@@ -231,7 +189,7 @@ class _Walk(ast.NodeVisitor):
             self.edits.wrap(call.args[0], "as_bytes")
         else:
             return
-        if name != "join":
+        if name not in SILENT:
             self.changes[f".{name}()"] += 1
 
     def _first_argument(
@@ -303,6 +261,26 @@ class _Walk(ast.NodeVisitor):
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _one_is_large(node: ast.BinOp) -> bool:
+    sides = (node.left, node.right)
+    return any(map(_is_large, sides)) and not all(isinstance(s, ast.Constant) for s in sides)
+
+
+def _is_large(node: ast.AST) -> bool:
+    """A whole number that no byte holds."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return isinstance(node.operand, ast.Constant) and type(node.operand.value) is int
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value > 255
+
+
+def _may_be_rounded(index: ast.AST) -> bool:
+    """An index, or one of several, is what ``floor`` or another of them gives; none is a slice."""
+    parts = list(ast.walk(index))
+    called = [part.func for part in parts if isinstance(part, ast.Call)]
+    names = {getattr(f, "attr", None) or getattr(f, "id", None) for f in called}
+    return bool(names & set(ROUNDED)) and not any(isinstance(part, ast.Slice) for part in parts)
 
 
 def _has_float(node: ast.BinOp) -> bool:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterator, MappingView
 from functools import cmp_to_key
 from numbers import Integral, Number
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.py2.strings import byte_strs
+from pycaffe_dist.py2.strings import as_bytes, byte_strs
 
 # -- division --------------------------------------------------------------------------------------
 
@@ -57,6 +58,13 @@ def _whole(value: Any) -> bool:
 def at(bound: Any) -> Any:
     """A slice's bound: NumPy took floats for it, cut to integers."""
     return int(bound) if isinstance(bound, (float, np.floating)) else bound
+
+
+def whole(value: Any) -> Any:
+    """A float, and those in a tuple or list, cut to integers, as C's arguments were."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(whole, value))
+    return at(value)
 
 
 # -- order -----------------------------------------------------------------------------------------
@@ -114,8 +122,57 @@ def one(value: Any) -> Any:
 
 def put(container: Any, key: Any, value: Any) -> None:
     """``container[key] = value``."""
-    numbers = isinstance(container, np.ndarray) and container.dtype != object
-    container[key] = one(value) if numbers else value
+    if not isinstance(container, np.ndarray) or container.dtype == object:
+        container[key] = value
+        return
+    try:
+        container[_index(key)] = one(value)
+    except OverflowError:  # of which NumPy kept the lowest bits
+        container[_index(key)] = np.asarray(value).astype(container.dtype)
+
+
+def item(container: Any, key: Any) -> Any:
+    """``container[key]``, where the key may be a float."""
+    return container[_index(key) if isinstance(container, np.ndarray) else key]
+
+
+def _index(key: Any) -> Any:
+    return tuple(map(at, key)) if isinstance(key, tuple) else at(key)
+
+
+def reshape(thing: Any, *shape: Any, **order: Any) -> Any:
+    """``thing.reshape(shape)``, and ``numpy.reshape(a, shape)``, with floats in the shape."""
+    try:
+        return thing.reshape(*shape, **order)
+    except TypeError:
+        first = 1 if isinstance(thing, ModuleType) else 0
+        return thing.reshape(*shape[:first], *map(whole, shape[first:]), **order)
+
+
+def plus(a: Any, b: Any) -> Any:
+    """``a + b``, one of them a number that is too large for bytes."""
+    return _wider(operator.add, a, b)
+
+
+def minus(a: Any, b: Any) -> Any:
+    """``a - b``."""
+    return _wider(operator.sub, a, b)
+
+
+def times(a: Any, b: Any) -> Any:
+    """``a * b``."""
+    return _wider(operator.mul, a, b)
+
+
+def _wider(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """NumPy took a type that the number fits into, too."""
+    try:
+        return operation(a, b)
+    except OverflowError:
+        types = (
+            np.min_scalar_type(x) if isinstance(x, int) else np.asarray(x).dtype for x in (a, b)
+        )
+        return operation(np.asarray(a).astype(np.result_type(*types)), b)
 
 
 def formatted(form: Any, values: Any) -> Any:
@@ -192,7 +249,7 @@ def by_key(cmp: Any = None, key: Any = None, reverse: bool = False) -> dict[str,
     return {"key": as_key if key is None else lambda x: as_key(key(x)), "reverse": reverse}
 
 
-# -- methods that are gone -------------------------------------------------------------------------
+# -- methods that are gone, or mean something else -------------------------------------------------
 
 
 def children(element: Any) -> Any:
@@ -205,6 +262,14 @@ def iterated(element: Any, *tag: str) -> Any:
     """``element.getiterator(tag)`` of an XML tree."""
     own = getattr(element, "getiterator", None)
     return own(*tag) if own is not None else list(element.iter(*tag))
+
+
+def mapped(text: Any, table: Any, *delete: Any) -> Any:
+    """``text.translate(table, delete)``: a table has a character for each of 256, or is None."""
+    if not isinstance(text, str) or not (delete or table is None or isinstance(table, str)):
+        return text.translate(table, *delete)
+    known = None if table is None else as_bytes(table)
+    return str(byte_strs(as_bytes(text).translate(known, *map(as_bytes, delete))))
 
 
 def is_alive(thread: Any) -> Any:

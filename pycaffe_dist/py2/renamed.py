@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import importlib.util
 import subprocess
@@ -38,6 +39,10 @@ RENAMED = {
     "repr": "reprlib",
     "robotparser": "urllib.robotparser",
     "scipy.misc": f"{HERE}.scipy_misc",
+    **{
+        f"scipy.ndimage.{name}": "scipy.ndimage"
+        for name in ("filters", "fourier", "interpolation", "measurements", "morphology")
+    },
     "skimage.filter": "skimage.filters",
     "sklearn.cross_validation": "sklearn.model_selection",
     "sklearn.externals.joblib": "joblib",
@@ -63,6 +68,15 @@ def _commands() -> dict[str, Any]:
     return {"getoutput": subprocess.getoutput, "getstatusoutput": subprocess.getstatusoutput}
 
 
+def _cgi() -> dict[str, Any]:
+    return {"escape": lambda text, quote=False: html.escape(text, quote)}
+
+
+def _cv() -> dict[str, Any]:
+    """``cv2.cv``, which is an attribute of the module by now."""
+    return {"__getattr__": importlib.import_module("cv2").cv.__getattr__}
+
+
 def _hash(name: str) -> Callable[[], dict[str, Any]]:
     def names() -> dict[str, Any]:
         from pycaffe_dist.py2.shadows import hashlib
@@ -77,7 +91,9 @@ MADE: dict[str, Callable[[], dict[str, Any]]] = {
     "StringIO": lambda: {"StringIO": files.StringIO},
     "cStringIO": lambda: {"StringIO": files.StringIO, "InputType": files.StringIO},
     "__builtin__": lambda: {**vars(importlib.import_module("builtins")), **NAMES},
+    "cgi": _cgi,
     "commands": _commands,
+    "cv2.cv": _cv,
     "md5": _hash("md5"),
     "sets": lambda: {"Set": set, "ImmutableSet": frozenset},
     "sha": _hash("sha1"),

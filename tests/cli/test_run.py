@@ -219,3 +219,12 @@ def test_quiet(run):
     result = run("import caffe\ncaffe.log('hello')", "-q", flags=["-q"])
     assert (result.returncode, result.stderr) == (0, "")
     assert "hello" in run("import caffe\ncaffe.log('hello')", "-q").stderr  # the script's own -q
+
+
+def test_a_package_that_the_script_needs_is_named(run):
+    result = run("import sys\nsys.modules['cv2'] = None\nimport cv2.dnn")
+    assert result.returncode == 1
+    assert result.stderr.endswith(
+        "pcd run: the script needs a package: pip install opencv-python-headless\n"
+    )
+    assert "pip" not in run("import no_such_module_at_all").stderr

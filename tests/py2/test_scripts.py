@@ -80,6 +80,7 @@ def material(tmp_path_factory):
     planes = [image.transpose(2, 0, 1) for image in pixels]
     mean = caffe.io.array_to_blobproto(np.mean(planes, axis=0)[None])
     (folder / "mean.binaryproto").write_bytes(mean.SerializeToString())
+    np.save(folder / "mean.npy", np.mean(planes, axis=0))
     data = [caffe.io.array_to_datum(plane, i % 3) for i, plane in enumerate(planes)]
     records = ((b"%08d" % i, datum.SerializeToString()) for i, datum in enumerate(data))
     write_database(folder / "data_lmdb", "lmdb", records)
@@ -162,6 +163,29 @@ CASES = {
             )
         ),
     ],
+    "databases.py": [
+        "00000000 0 15 00000001 4 39 00000002 2 27 00000004 4 39 ",
+        "['00000001', '00000002']",
+        "00000004",
+        "KeyError True",
+        "True",
+        "value 2 None no ['0', '1', '2', 'a'] ['1', '2'] [('a', 'b')]",
+        "[ 0.  4.  2.  4.]",
+    ],
+    "numbers_of_2014.py": [
+        "3 6 (2, 6)",
+        "(3, 2) (2,) (4,)",
+        "(3,) (2,) 2.0",
+        "[  1 255   0] [301 555 300] [1000] [65281 65535 65280] [255   2]",
+        "half 3 2.0",
+        "[1, 2, 3] 1 3",
+        "abc bbc",
+        "1 [1]",
+        "2 No such file or directory",
+        "12",
+        "True",
+    ],
+    "classifier_of_2014.py": ["(10, 3) (8, 8, 3)", "(1, 3)", "0 True"],
     "deep_dream.py": [
         "0 3 2 (6, 5, 3)",
         "1 6 5 (12, 10, 3)",

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pycaffe_dist.data.leveldb.files import TRAILER, VALUE, checksum, table_name
+from pycaffe_dist.data.leveldb.files import DELETION, TRAILER, VALUE, checksum, table_name
 from pycaffe_dist.data.leveldb.manifest import TableFile, write_manifest
 from pycaffe_dist.data.leveldb.reader import OPEN_TABLES
 from pycaffe_dist.data.leveldb.table import FOOTER, MAGIC, SNAPPY, STORED, Room, Table
@@ -33,20 +33,26 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tables: list[TableFile] = []
-        self._records: dict[bytes, tuple[int, bytes]] = {}
+        self._records: dict[bytes, tuple[int, bytes | None]] = {}
         self._bytes = 0
         self._sequence = 0
         self._open = lru_cache(OPEN_TABLES)(
             lambda file: Table(folder / table_name(file.number), file, Room(0))
         )
 
-    def put(self, key: bytes, value: bytes) -> bool:
-        """Take a record; False, and nothing is done, if its key was there before."""
-        if key in self._records or self._written(key):
+    def put(self, key: bytes, value: bytes | None, replace: bool = False) -> bool:
+        """Take a record; False, and nothing is done, if its key was there before.
+
+        Args:
+            key: the record's key.
+            value: None: if there is such a record, it goes.
+            replace: instead of what the key had before.
+        """
+        if not replace and (key in self._records or self._written(key)):
             return False
         self._sequence += 1
         self._records[key] = self._sequence, value
-        self._bytes += len(key) + len(value)
+        self._bytes += len(key) + len(value or b"")
         if self._bytes >= TABLE_BYTES:
             self._flush()
         return True
@@ -71,13 +77,18 @@ class Writer:
         if self._records:
             number = MANIFEST_NUMBER + 1 + len(self.tables)
             rows = [
-                (key + (sequence << 8 | VALUE).to_bytes(TRAILER, "little"), value)
+                (key + _trailer(sequence, value), value or b"")
                 for key, (sequence, value) in sorted(self._records.items())
             ]
             size = write_table(self.folder / table_name(number), rows)
             self.tables.append(TableFile(number, size, rows[0][0], rows[-1][0]))
         self._records.clear()
         self._bytes = 0
+
+
+def _trailer(sequence: int, value: bytes | None) -> bytes:
+    kind = DELETION if value is None else VALUE
+    return (sequence << 8 | kind).to_bytes(TRAILER, "little")
 
 
 def write_table(path: Path, rows: list[tuple[bytes, bytes]]) -> int:

@@ -1,6 +1,7 @@
 """``numpy`` of 2015: its names, and sizes that may be floats."""
 
 import builtins as _builtins
+import sys as _sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -100,6 +101,8 @@ def _or_objects(make: Any, value: Any, args: Any, kwargs: Any) -> Any:
         kwargs["copy"] = None  # which meant: only if it has to be
     try:
         return make(value, *args, **kwargs)
+    except OverflowError:  # of which NumPy kept the lowest bits
+        return _real.array(value).astype(args[0] if args else kwargs["dtype"])
     except ValueError as e:
         if args or "dtype" in kwargs or "inhomogeneous" not in _builtins.str(e):
             raise
@@ -133,6 +136,15 @@ def sum(a: Any, *args: Any, **kwargs: Any) -> Any:
     return _real.sum(a, *args, **kwargs)
 
 
+def set_printoptions(
+    precision: Any = None, threshold: Any = None, *args: Any, **kwargs: Any
+) -> None:
+    """A threshold of NaN, the word or the number, leaves nothing out."""
+    if threshold is not None and _builtins.str(threshold) == "nan":
+        threshold = _sys.maxsize
+    _real.set_printoptions(precision, threshold, *args, **kwargs)
+
+
 def histogram(a: Any, *args: Any, normed: Any = None, **kwargs: Any) -> Any:
     if normed is not None:
         kwargs["density"] = bool_(normed)
@@ -145,7 +157,7 @@ _PYTHONS = {*dir(_builtins), "long", "unicode"} - {"all", "any", "sum"}
 OURS = (
     *(set(_GONE) - _PYTHONS),
     *("array", "asarray", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
-    *("linspace", "load", "ones", "save", "sum", "tile", "zeros"),
+    *("linspace", "load", "ones", "save", "set_printoptions", "sum", "tile", "zeros"),
 )
 _names = globals()
 _get = over(_real, _names)

@@ -98,6 +98,18 @@ def test_key_that_comes_twice_is_refused(tmp_path, monkeypatch, between, table):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("table", [16 << 20, 1000])
+def test_a_key_that_comes_again_replaces_what_it_had(tmp_path, monkeypatch, read_all, table):
+    monkeypatch.setattr(writer, "TABLE_BYTES", table)
+    expected = {}
+    with new_leveldb(tmp_path / "db", updates=True) as put:
+        for i in range(900):
+            key, value = b"%04d" % (i * 7 % 300), None if i % 11 == 0 else b"value %d" % i
+            put(key, value)
+            expected[key] = value
+    assert read_all(tmp_path / "db") == sorted((k, v) for k, v in expected.items() if v)
+
+
 def test_existing_folder_is_kept(tmp_path):
     put_all(tmp_path / "db", [(b"key", b"old")])
     with pytest.raises(FileError, match="already exists"), new_leveldb(tmp_path / "db") as put:

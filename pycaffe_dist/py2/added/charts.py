@@ -1,0 +1,132 @@
+"""Matplotlib."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.py2.added.words import Adding, in_place, old_words
+from pycaffe_dist.py2.strings import ByteStr
+
+STYLES = "seaborn-v0_8"  # of the styles "seaborn", "seaborn-whitegrid" and others
+SPECTRAL = {"spectral": "nipy_spectral", "spectral_r": "nipy_spectral_r"}
+
+
+def headless() -> bool:
+    return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _matplotlib(module: Any) -> dict[str, Any]:
+    use = module.use
+
+    def use_one_that_works(backend: str, *args: Any, **kwargs: Any) -> None:
+        use("Agg" if headless() else backend, *args, **kwargs)
+
+    module.use = use_one_that_works
+    return {}
+
+
+def _pyplot(module: Any) -> dict[str, Any]:
+    in_place(module, ("axes", "subplot"), lambda f: old_words(f, axisbg="facecolor"))
+    in_place(module, ("bar",), lambda f: old_words(f, left="x"))
+    return {"hold": lambda *args: None}
+
+
+def _axes(module: Any) -> dict[str, Any]:
+    axes = module.Axes
+    for old, new in (("set_axis_bgcolor", "set_facecolor"),):
+        if not hasattr(axes, old):
+            setattr(axes, old, getattr(axes, new))
+    if not hasattr(axes, "hold"):
+        axes.hold = lambda self, *args: None
+    words: dict[str, dict[str, str | None]] = {
+        "bar": {"left": "x"},
+        "grid": {"b": "visible"},
+        "hist": {"normed": "density"},
+        "set_xlim": {"xmin": "left", "xmax": "right"},
+        "set_ylim": {"ymin": "bottom", "ymax": "top"},
+    }
+    for name, new_words in words.items():
+        setattr(axes, name, old_words(getattr(axes, name), **new_words))
+    axes.tick_params = _on_and_off(axes.tick_params)
+    return {}
+
+
+def _on_and_off(function: Any) -> Any:
+    """``bottom='off'`` means False."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        truths = {"on": True, "off": False}
+        known = {k: truths.get(v, v) if isinstance(v, str) else v for k, v in kwargs.items()}
+        return function(*args, **known)
+
+    return call
+
+
+def _figure(module: Any) -> dict[str, Any]:
+    figure = module.Figure
+    figure.add_subplot = old_words(figure.add_subplot, axisbg="facecolor")
+    figure.savefig = old_words(figure.savefig, frameon=None)
+    gca = figure.gca
+
+    @functools.wraps(gca)
+    def with_words(self: Any, **kwargs: Any) -> Any:
+        """``gca(projection='3d')`` makes axes."""
+        return self.add_subplot(**kwargs) if kwargs else gca(self)
+
+    figure.gca = with_words
+    return {}
+
+
+def _figure_canvas(module: Any) -> dict[str, Any]:
+    if not hasattr(module.FigureCanvasBase, "set_window_title"):
+        module.FigureCanvasBase.set_window_title = lambda self, title: None
+    return {}
+
+
+def _agg(module: Any) -> dict[str, Any]:
+    def tostring_rgb(self: Any) -> ByteStr:
+        return ByteStr(np.asarray(self.buffer_rgba())[..., :3].tobytes())
+
+    if not hasattr(module.FigureCanvasAgg, "tostring_rgb"):
+        module.FigureCanvasAgg.tostring_rgb = tostring_rgb
+    return {}
+
+
+def _colours(module: Any) -> dict[str, Any]:
+    maps = module._colormaps
+    for old, new in SPECTRAL.items():
+        if old not in maps:
+            maps.register(maps[new], name=old)
+    return {old: maps[old] for old in SPECTRAL}
+
+
+def _style(module: Any) -> dict[str, Any]:
+    """``style.use('seaborn-whitegrid')``."""
+    use = module.use
+
+    def known(style: Any) -> Any:
+        seaborn = isinstance(style, str) and style.startswith("seaborn")
+        return style.replace("seaborn", STYLES) if seaborn and STYLES not in style else style
+
+    def use_known(style: Any) -> None:
+        use([known(s) for s in style] if isinstance(style, (list, tuple)) else known(style))
+
+    module.use = use_known
+    return {}
+
+
+ADDED: dict[str, Adding] = {
+    "matplotlib": _matplotlib,
+    "matplotlib.axes": _axes,
+    "matplotlib.backend_bases": _figure_canvas,
+    "matplotlib.backends.backend_agg": _agg,
+    "matplotlib.cm": _colours,
+    "matplotlib.figure": _figure,
+    "matplotlib.pyplot": _pyplot,
+    "matplotlib.style": _style,
+}

@@ -1,0 +1,160 @@
+"""Pillow, OpenCV and scikit-image."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.py2.added.charts import headless
+from pycaffe_dist.py2.added.words import Adding, in_place, old_words
+from pycaffe_dist.py2.operations import whole
+from pycaffe_dist.py2.strings import ByteStr
+
+# Functions of OpenCV that take points, and that cut floats in them to integers.
+DRAWING = ("arrowedLine", "circle", "ellipse", "line", "putText", "rectangle", "resize")
+WINDOWS = ("destroyAllWindows", "imshow", "moveWindow", "namedWindow", "resizeWindow")
+
+
+def _image(module: Any) -> dict[str, Any]:
+    image = module.Image
+    image.tostring = lambda self, *args: ByteStr(self.tobytes(*args))
+    resize, new = image.resize, module.new
+    image.resize = lambda self, size, *args, **kwargs: resize(self, whole(size), *args, **kwargs)
+    module.new = lambda mode, size, *args, **kwargs: new(mode, whole(size), *args, **kwargs)
+    return {
+        "ANTIALIAS": module.Resampling.LANCZOS,
+        "LINEAR": module.Resampling.BILINEAR,
+        "CUBIC": module.Resampling.BICUBIC,
+        "fromstring": module.frombytes,
+    }
+
+
+def _image_draw(module: Any) -> dict[str, Any]:
+    def textsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+        left, top, right, bottom = self.textbbox((0, 0), text, *args, **kwargs)
+        return int(right - left), int(bottom - top)
+
+    if not hasattr(module.ImageDraw, "textsize"):
+        module.ImageDraw.textsize = textsize
+    return {}
+
+
+def _image_font(module: Any) -> dict[str, Any]:
+    def getsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+        left, top, right, bottom = self.getbbox(text, *args, **kwargs)
+        return int(right - left), int(bottom - top)
+
+    for font in (module.ImageFont, module.FreeTypeFont):
+        if not hasattr(font, "getsize"):
+            font.getsize = getsize
+    return {}
+
+
+class _Cv:
+    """``cv2.cv``: OpenCV's names of before 2015, by those of today."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        bare = name.removeprefix("CV_")
+        if bare == "FOURCC":
+            return self._module.VideoWriter_fourcc
+        if bare == "AA":
+            return self._module.LINE_AA
+        for new in (bare, f"COLOR_{bare}", bare.replace("LOAD_IMAGE", "IMREAD")):
+            if hasattr(self._module, new):
+                return getattr(self._module, new)
+        raise AttributeError(f"cv2.cv has no {name}")
+
+
+def _cv2(module: Any) -> dict[str, Any]:
+    if headless():  # a window is not worth the script's end
+        for name in WINDOWS:
+            setattr(module, name, lambda *args, **kwargs: None)
+        module.waitKey = lambda delay=0: -1
+    in_place(module, DRAWING, _points)
+    cv = _Cv(module)
+    kinds = ("UNCHANGED", "GRAYSCALE", "COLOR")
+    old = {f"CV_LOAD_IMAGE_{kind}": getattr(module, f"IMREAD_{kind}") for kind in kinds}
+    return {**old, "CV_AA": module.LINE_AA, "cv": cv}
+
+
+def _points(function: Any) -> Any:
+    """Points are tuples of two numbers; a tuple of more is a colour."""
+
+    def point(value: Any) -> Any:
+        pair = isinstance(value, (tuple, list)) and len(value) == 2
+        return tuple(int(x) for x in value) if pair else value
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(point, args), **{k: point(v) for k, v in kwargs.items()})
+
+    return call
+
+
+def _skimage_io(module: Any) -> dict[str, Any]:
+    imsave = module.imsave
+
+    def of_floats(fname: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+        """Floats, from 0 to 1, are written as bytes where the format knows no others."""
+        arr = np.asarray(arr)
+        if arr.dtype.kind == "f" and not str(fname).lower().endswith((".tif", ".tiff")):
+            arr = np.round(np.clip(arr, 0, 1) * 255).astype(np.uint8)
+        return imsave(fname, arr, *args, **kwargs)
+
+    module.imread = old_words(module.imread, as_grey="as_gray")
+    module.imsave = of_floats
+    return {}
+
+
+def _skimage_transform(module: Any) -> dict[str, Any]:
+    in_place(module, ("pyramid_gaussian", "rescale", "rotate"), _channels_last)
+    return {}
+
+
+def _channels_last(function: Any) -> Any:
+    """``multichannel=True``: the last axis has the channels."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.pop("multichannel", False):
+            kwargs["channel_axis"] = -1
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _skimage_measure(module: Any) -> dict[str, Any]:
+    """Measures of likeness, which have a module of their own today."""
+
+    def later(name: str) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            measure = getattr(importlib.import_module("skimage.metrics"), name)
+            if name == "structural_similarity" and np.asarray(args[0]).dtype.kind == "f":
+                kwargs.setdefault("data_range", 2.0)  # floats were taken for -1 to 1
+            return _channels_last(measure)(*args, **kwargs)
+
+        return call
+
+    return {
+        "compare_mse": later("mean_squared_error"),
+        "compare_nrmse": later("normalized_root_mse"),
+        "compare_psnr": later("peak_signal_noise_ratio"),
+        "compare_ssim": later("structural_similarity"),
+    }
+
+
+ADDED: dict[str, Adding] = {
+    "PIL.Image": _image,
+    "PIL.ImageDraw": _image_draw,
+    "PIL.ImageFont": _image_font,
+    "cv2": _cv2,
+    "skimage.io": _skimage_io,
+    "skimage.measure": _skimage_measure,
+    "skimage.transform": _skimage_transform,
+}

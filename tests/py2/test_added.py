@@ -1,0 +1,101 @@
+"""Names put back into packages that need not be here: stand-ins have what those have today."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.py2.added import ADDED
+from pycaffe_dist.py2.added.words import old_words
+
+
+def told(*args, **kwargs):
+    return args, kwargs
+
+
+def test_old_words_are_renamed_or_left_out():
+    function = old_words(told, old="new", gone=None)
+    assert function(1, old=2, gone=3, other=4) == ((1,), {"new": 2, "other": 4})
+    assert function(old=2, new=None)[1] == {"new": 2}
+    assert function(old=2, new=5)[1] == {"new": 5}
+
+
+@pytest.fixture
+def cv2():
+    module = SimpleNamespace(rectangle=told, resize=told, VideoWriter_fourcc=lambda *c: "".join(c))
+    module.LINE_AA, module.COLOR_BGR2GRAY, module.CAP_PROP_FPS = 16, 6, 5
+    module.IMREAD_UNCHANGED, module.IMREAD_GRAYSCALE, module.IMREAD_COLOR = -1, 0, 1
+    vars(module).update(ADDED["cv2"](module))
+    return module
+
+
+def test_opencv_draws_at_floats(cv2):
+    args, _ = cv2.rectangle("image", (1.7, np.float32(2)), (3, 4.2), (0, 0, 255.5), 2)
+    assert args == ("image", (1, 2), (3, 4), (0, 0, 255.5), 2)
+    assert cv2.resize("image", (3.0, 4.0), fx=0.5) == (("image", (3, 4)), {"fx": 0.5})
+
+
+def test_opencv_has_its_names_of_before_2015(cv2):
+    cv = cv2.cv
+    assert (cv.CV_BGR2GRAY, cv.CV_CAP_PROP_FPS, cv.CV_AA, cv2.CV_AA) == (6, 5, 16, 16)
+    assert (cv.CV_LOAD_IMAGE_COLOR, cv2.CV_LOAD_IMAGE_GRAYSCALE) == (1, 0)
+    assert cv.CV_FOURCC(*"XVID") == "XVID"
+    with pytest.raises(AttributeError, match="CV_NOTHING"):
+        _ = cv.CV_NOTHING
+
+
+def test_scikit_image_writes_floats_and_knows_channels():
+    saved = {}
+    io = SimpleNamespace(imread=told, imsave=lambda name, a: saved.update({name: a}))
+    ADDED["skimage.io"](io)
+    io.imsave("a.png", np.array([[-0.5, 0.5, 2.0]]))
+    assert saved["a.png"].tolist() == [[0, 128, 255]] and saved["a.png"].dtype == np.uint8
+    io.imsave("a.tif", np.array([0.25]))
+    assert saved["a.tif"].tolist() == [0.25]
+    assert io.imread("a", as_grey=True)[1] == {"as_gray": True}
+    transform = SimpleNamespace(rescale=told)
+    ADDED["skimage.transform"](transform)
+    assert transform.rescale(1, multichannel=True)[1] == {"channel_axis": -1}
+    assert transform.rescale(1, multichannel=False)[1] == {}
+
+
+class Frame(dict):
+    """What of a DataFrame is used."""
+
+    @property
+    def loc(self):
+        return self
+
+    @property
+    def iloc(self):
+        return list(self.values())
+
+    def sort_values(self, by, ascending=True):
+        return by, ascending
+
+
+def test_pandas_reads_logs_and_has_its_old_methods():
+    pandas = SimpleNamespace(
+        read_csv=told, read_table=told, DataFrame=Frame, concat=lambda rows, ignore_index: rows
+    )
+    ADDED["pandas"](pandas)
+    assert pandas.read_csv("a", delim_whitespace=True)[1] == {"sep": r"\s+"}
+    assert pandas.read_csv("a", error_bad_lines=False)[1] == {"on_bad_lines": "skip"}
+    assert pandas.read_csv("a", delim_whitespace=False, error_bad_lines=True)[1] == {}
+    frame = Frame(a=1, b=2)
+    assert (frame.ix["b"], frame.ix[0]) == (2, 1)
+    assert frame.sort("a", ascending=False) == ("a", False)
+    assert frame.append(frame) == [frame, frame]
+
+
+def test_fonts_have_sizes_and_pictures_take_floats(monkeypatch):
+    from PIL import Image, ImageFont
+
+    monkeypatch.setattr(Image.Image, "resize", Image.Image.resize)
+    monkeypatch.setattr(Image, "new", Image.new)
+    for name, value in ADDED["PIL.Image"](Image).items():
+        assert hasattr(Image, name) or value is not None
+    assert Image.new("RGB", (8.0, 6.0)).resize((4.0, 3.9)).size == (4, 3)
+    ADDED["PIL.ImageFont"](ImageFont)
+    width, height = ImageFont.load_default().getsize("abc")
+    assert width > height > 0
