@@ -33,6 +33,8 @@ OWNERS = {
     "crc32c": ("data/leveldb/", "proto/seal.py"),
     "PIL": ("data/", "pycaffe/io.py", "py2/scipy_misc.py"),
     "fissix": ("py2/syntax.py",),
+    "onnx": ("onnx/", "tools/export.py"),
+    "onnxruntime": ("onnx/check.py",),
 }
 
 

@@ -29,6 +29,7 @@ _ORDER = (
     "predict",
     "detect",
     "eval_detection",
+    "export",
     "plot",
     "parse_log",
     "convert_imageset",

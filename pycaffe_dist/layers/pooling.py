@@ -172,18 +172,18 @@ class Mean(Method):
 
     def forward(self, x: Any, y: Any, i: slice) -> None:
         self.sum(x, y)
-        y /= self._areas()
+        y /= self.areas()
 
     def backward(self, gy: Any, gx: Any, i: slice) -> None:
         share = scratch(self.xp, "value", gy.shape, self.dtype)
-        self.xp.divide(gy, self._areas(), out=share)
+        self.xp.divide(gy, self.areas(), out=share)
         rows = scratch(self.xp, "rows", (*gy.shape[:3], gx.shape[3]), self.dtype)
         rows[...] = 0
         for axis, source, target in ((1, share, rows), (0, rows, gx)):
             for _, windows, pixels in self.windows.taps(axis):
                 target[_at(axis, pixels)] += source[_at(axis, windows)]
 
-    def _areas(self) -> Any:
+    def areas(self) -> Any:
         """Of each window, with the padding but not with what lies beyond it."""
         w = self.windows
         sides = []

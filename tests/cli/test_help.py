@@ -34,7 +34,7 @@ def test_a_flag_has_one_spelling_and_a_text(call, verb, monkeypatch):
     rows = re.findall(r"^  (-\S.*?)(?:  +(.*))?$", out, re.M)
     assert ("-h, --help", "show this and end") in rows
     for names, text in rows:
-        assert re.fullmatch(r"(-\w( \S+)?, )?--[a-z][a-z-]*( .*)?", names), (
+        assert re.fullmatch(r"(-\w( \S+)?, )?--[a-z][a-z0-9-]*( .*)?", names), (
             names
         )  # no _, no second name
         assert text or f"{names}\n   " in out, f"{names} says nothing"

@@ -14,7 +14,7 @@ from pycaffe_dist.proto.caffe_pb2 import LayerParameter, PoolingParameter
 class MeanInside(Mean):
     """y = Σx / area, where only pixels of the image count as area."""
 
-    def _areas(self) -> Any:
+    def areas(self) -> Any:
         w = self.windows
         sides = []
         for axis, size in enumerate(w.image):

@@ -49,7 +49,7 @@ class Correlation(Working):
         xp, y = self.xp, top[0].data
         a, b = (self._padded(name, view.data) for name, view in zip("ab", bottom, strict=True))
         y[...] = 0
-        for d, here, there in self._pairs(y.shape):
+        for d, here, there in self.pairs(y.shape):
             if self.multiply:
                 y[:, d] += xp.einsum("nchw,nchw->nhw", a[here], b[there])
             else:
@@ -60,7 +60,7 @@ class Correlation(Working):
         gy = top[0].diff * self._share(bottom)
         a, b = (self._padded(name, view.data) for name, view in zip("ab", bottom, strict=True))
         ga, gb = (self._room(name, a.shape) for name in ("ga", "gb"))
-        for d, here, there in self._pairs(gy.shape):
+        for d, here, there in self.pairs(gy.shape):
             part = gy[:, d][:, None]
             if self.multiply:
                 to_a, to_b = part * b[there], part * a[here]
@@ -83,7 +83,7 @@ class Correlation(Working):
     def _share(self, bottom: Views) -> Any:
         return self.dtype.type(1 / (self.kernel**2 * bottom[0].shape[1]))
 
-    def _pairs(self, shape: tuple[int, ...]) -> Iterator[tuple[int, Any, Any]]:
+    def pairs(self, shape: tuple[int, ...]) -> Iterator[tuple[int, Any, Any]]:
         """Channel, pixels of a, pixels of b, for every displacement and place in the kernel."""
         moves = [self.step * d for d in range(-self.radius, self.radius + 1)]
         inside = [(i, j) for i in range(self.kernel) for j in range(self.kernel)]

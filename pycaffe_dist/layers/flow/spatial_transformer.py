@@ -70,7 +70,7 @@ class SpatialTransformer(Layer):
                 rows = spread(xp, gy, points.places, points.weights, n * h * w)
                 gx[...] = to_images(xp, rows, shape)
         if propagate_down[1]:
-            x, grid = pixel_rows(xp, bottom[0].data), self._grid(top[0].shape)
+            x, grid = pixel_rows(xp, bottom[0].data), self.grid(top[0].shape)
             slopes = points.down, points.across
             gtheta = xp.empty((n, 2, 3), self.dtype)
             for i, (slope, size) in enumerate(zip(slopes, (h, w), strict=True)):
@@ -82,7 +82,7 @@ class SpatialTransformer(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count
 
-    def _grid(self, shape: tuple[int, ...]) -> Any:
+    def grid(self, shape: tuple[int, ...]) -> Any:
         """g for every output pixel, (H′·W′, 3)."""
         _, _, height, width = shape
         grid = np.ones((height, width, 3))
@@ -100,7 +100,7 @@ class SpatialTransformer(Layer):
     def _points(self, bottom: Views, shape: tuple[int, ...]) -> Points:
         """Where the N·H′·W′ output pixels come from."""
         xp, (n, _, h, w) = self.xp, bottom[0].shape
-        at = xp.matmul(self._grid(shape), self._theta(bottom).transpose(0, 2, 1))
+        at = xp.matmul(self.grid(shape), self._theta(bottom).transpose(0, 2, 1))
         axes = []
         for i, size in enumerate((h, w)):
             position = ((at[:, :, i] + 1) / 2 * size).reshape(-1)

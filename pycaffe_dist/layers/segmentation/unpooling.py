@@ -81,9 +81,9 @@ class Unpooling(Unpool):
         if propagate_down[0]:
             seen = self.windows.view(self.xp, top[0].diff)
             sums = self.xp.einsum("ncijhw->nchw", seen)
-            bottom[0].diff[...] = sums * self._areas()
+            bottom[0].diff[...] = sums * self.shares()
 
-    def _areas(self) -> Any:
+    def shares(self) -> Any:
         """1 / how many pixels each window has."""
         w = self.windows
         sides = [
@@ -95,7 +95,7 @@ class Unpooling(Unpool):
     def _share(self) -> Any:
         """What of a value each pixel of its window gets."""
         ave = self.method == self.layer_param.unpooling_param.AVE
-        return self._areas() if ave else self.dtype.type(1)
+        return self.shares() if ave else self.dtype.type(1)
 
     def _places(self, bottom: Views, shape: tuple[int, ...]) -> Any:
         if len(bottom) > 1:

@@ -102,14 +102,14 @@ class Pooling3D(Working):
             seen = y[windows]
             join(seen, x[pixels], out=seen)
         if not self.maximum:
-            y *= self._share()
+            y *= self.shares()
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not propagate_down[0]:
             return
         x, gx, y, gy = bottom[0].data, bottom[0].diff, top[0].data, top[0].diff
         gx[...] = 0
-        part = gy if self.maximum else gy * self._share()
+        part = gy if self.maximum else gy * self.shares()
         for windows, pixels in self._taps():
             seen = gx[pixels]
             seen += part[windows] * (x[pixels] == y[windows]) if self.maximum else part[windows]
@@ -124,7 +124,7 @@ class Pooling3D(Working):
             _, windows, pixels = zip(*taps, strict=True)
             yield (..., *windows), (..., *pixels)
 
-    def _share(self) -> Any:
+    def shares(self) -> Any:
         """1 / the area of each window, (L′, H′, W′)."""
         w = self.windows
         sides = []

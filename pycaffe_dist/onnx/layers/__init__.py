@@ -1,0 +1,1 @@
+"""The ONNX operators of each layer, by families; `exporters.exports` makes them known."""

@@ -1,0 +1,151 @@
+"""Layers that treat every value alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pycaffe_dist.layer import Layer
+from pycaffe_dist.layers.absval import AbsVal
+from pycaffe_dist.layers.bnll import BNLL
+from pycaffe_dist.layers.clip import Clip
+from pycaffe_dist.layers.dropout import Dropout
+from pycaffe_dist.layers.elu import ELU
+from pycaffe_dist.layers.exponential import Exp, Log
+from pycaffe_dist.layers.flow.neg_relu import NegReLU
+from pycaffe_dist.layers.mobile import curves
+from pycaffe_dist.layers.mobile.relu6 import MOST, ReLU6
+from pycaffe_dist.layers.power import Power
+from pycaffe_dist.layers.prelu import PReLU
+from pycaffe_dist.layers.relu import ReLU
+from pycaffe_dist.layers.sigmoid import Sigmoid, Swish
+from pycaffe_dist.layers.split import Split
+from pycaffe_dist.layers.tanh import TanH
+from pycaffe_dist.layers.threshold import Threshold
+from pycaffe_dist.onnx.exporters import exports
+from pycaffe_dist.onnx.graph import Graph, Value
+
+Values = Sequence[Value]
+ONE_OPERATOR = {
+    Sigmoid: "Sigmoid",
+    TanH: "Tanh",
+    AbsVal: "Abs",
+    BNLL: "Softplus",
+    curves.Softplus: "Softplus",
+    curves.Softsign: "Softsign",
+    curves.Cosine: "Cos",
+}
+
+
+@exports(*ONE_OPERATOR)
+def one_operator(g: Graph, layer: Layer, x: Values) -> str:
+    return g.op(next(kind for cls, kind in ONE_OPERATOR.items() if isinstance(layer, cls)), x[0])
+
+
+@exports(ReLU)
+def relu(g: Graph, layer: ReLU, x: Values) -> str:
+    if layer.slope == 0:
+        return g.op("Relu", x[0])
+    return g.op("LeakyRelu", x[0], alpha=float(layer.slope))
+
+
+@exports(ReLU6)
+def relu6(g: Graph, layer: ReLU6, x: Values) -> str:
+    return g.clip(relu(g, layer, x), high=MOST)
+
+
+@exports(NegReLU)
+def neg_relu(g: Graph, layer: NegReLU, x: Values) -> str:
+    return g.op("Min", x[0], g.constant(0.0))
+
+
+@exports(PReLU)
+def prelu(g: Graph, layer: PReLU, x: Values) -> str:
+    slopes = layer.blobs[0].data
+    axes = max(0, len(x[0].shape) - 2)
+    return g.op("PRelu", x[0], g.constant(slopes.reshape(-1, *[1] * axes)))
+
+
+@exports(Swish)
+def swish(g: Graph, layer: Swish, x: Values) -> str:
+    return g.op("Mul", x[0], g.op("Sigmoid", g.scaled(x[0], layer.beta)))
+
+
+@exports(ELU)
+def elu(g: Graph, layer: ELU, x: Values) -> str:
+    return g.op("Elu", x[0], alpha=float(layer.alpha))
+
+
+@exports(Clip)
+def clip(g: Graph, layer: Clip, x: Values) -> str:
+    return g.clip(x[0], float(layer.min), float(layer.max))
+
+
+@exports(Power)
+def power(g: Graph, layer: Power, x: Values) -> str:
+    if layer.diff_scale == 0:
+        level = 1.0 if layer.power == 0 else np.power(layer.shift, layer.power)
+        return g.shifted(g.op("Mul", x[0], g.constant(0.0)), level)
+    y = g.shifted(g.scaled(x[0], layer.scale), layer.shift)
+    if layer.power == 1:
+        return y
+    if layer.power == 0.5:
+        return g.op("Sqrt", y)
+    return g.op("Mul", y, y) if layer.power == 2 else g.op("Pow", y, g.constant(layer.power))
+
+
+@exports(Exp)
+def exponential(g: Graph, layer: Exp, x: Values) -> str:
+    return g.scaled(g.op("Exp", g.scaled(x[0], layer.inner_scale)), layer.outer_scale)
+
+
+@exports(Log)
+def logarithm(g: Graph, layer: Log, x: Values) -> str:
+    inside = g.shifted(g.scaled(x[0], layer.input_scale), layer.input_shift)
+    return g.scaled(g.op("Log", inside), layer.base_scale)
+
+
+@exports(Threshold)
+def threshold(g: Graph, layer: Threshold, x: Values) -> str:
+    return g.to_float(g.op("Greater", x[0], g.constant(layer.threshold)))
+
+
+@exports(Dropout)
+def dropout(g: Graph, layer: Dropout, x: Values) -> str:
+    if layer.draws:
+        raise layer.error("draws at random in TEST too, which an ONNX file cannot")
+    return g.scaled(x[0], layer.share)
+
+
+@exports(Split)
+def split(g: Graph, layer: Split, x: Values) -> list[str]:
+    return [x[0]] * len(layer.layer_param.top)
+
+
+# -- the curves of forks -------------------------------------------------------------------------
+
+
+@exports(curves.HardSigmoid)
+def hard_sigmoid(g: Graph, layer: curves.HardSigmoid, x: Values) -> str:
+    return g.op("HardSigmoid", x[0], alpha=float(layer.alpha), beta=float(layer.beta))
+
+
+@exports(curves.HardSwish)
+def hard_swish(g: Graph, layer: curves.HardSwish, x: Values) -> str:
+    return g.op("Mul", x[0], g.op("HardSigmoid", x[0], alpha=1 / 6, beta=0.5))
+
+
+@exports(curves.Mish)
+def mish(g: Graph, layer: curves.Mish, x: Values) -> str:
+    return g.op("Mul", x[0], g.op("Tanh", g.op("Softplus", x[0])))
+
+
+@exports(curves.SeLU)
+def selu(g: Graph, layer: curves.SeLU, x: Values) -> str:
+    return g.op("Selu", x[0], alpha=float(layer.alpha), gamma=float(layer.scale))
+
+
+@exports(curves.ScaledTanH)
+def scaled_tanh(g: Graph, layer: curves.ScaledTanH, x: Values) -> str:
+    return g.scaled(g.op("Tanh", g.scaled(x[0], layer.beta)), layer.alpha)

@@ -1,0 +1,175 @@
+"""What ``pcd export`` does: a net and its weights as an ONNX file that was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist import engines
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.files import atomic_write
+from pycaffe_dist.layer import Context
+from pycaffe_dist.loading import load_weights
+from pycaffe_dist.net import Net
+from pycaffe_dist.onnx.check import difference, run_apart
+from pycaffe_dist.onnx.export import USUAL, Dynamic, Exported, export
+from pycaffe_dist.onnx.folding import fold
+from pycaffe_dist.onnx.graph import Array
+from pycaffe_dist.onnx.halving import halve
+from pycaffe_dist.onnx.preprocessing import Preprocess, preprocess
+from pycaffe_dist.onnx.writing import write_model
+from pycaffe_dist.proto.caffe_pb2 import NetState
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.version import VERSION
+
+TOLERANCE, HALF_TOLERANCE = 1e-4, 1e-3  # of float32 and of float16, by the largest value
+
+
+@dataclass
+class Wanted:
+    """How a net is to be exported; the fields are the flags of the verb."""
+
+    opset: int = USUAL
+    dynamic: Dynamic = False
+    fold: bool = False
+    fp16: bool = False
+    preprocess: Preprocess | None = None
+    labels: tuple[str, ...] = ()
+    level: int = 0
+    stages: tuple[str, ...] = ()
+    check: bool = True
+    tolerance: float | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written, and how far it is from what our engine computes."""
+
+    size: int
+    operators: dict[str, list[str]]
+    left_out: list[str]
+    folded: int
+    differences: dict[str, float]
+
+
+def export_model(model: str, weights: str, target: str, wanted: Wanted) -> Report:
+    """Write ``target``, unless what it computes differs from our engine by too much."""
+    net = _read(model, weights, wanted)
+    made = export(net, wanted.opset, wanted.dynamic)
+    shape = net.blobs[net.blob_ids[made.model.graph.input[0].name]].shape
+    folded = fold(made) if wanted.fold else 0
+    if wanted.fp16:
+        halve(made)
+    if wanted.preprocess is not None:
+        preprocess(made, wanted.preprocess, shape, wanted.opset)
+    _describe(made, model, weights, wanted)
+    with atomic_write(target) as file:
+        size = write_model(made, file)
+        file.flush()
+        found = _differences(net, made, Path(file.name), wanted) if wanted.check else {}
+        _refuse(found, wanted)
+    return Report(size, made.operators, made.left_out, folded, found)
+
+
+def _read(model: str, weights: str, wanted: Wanted) -> Net:
+    file = read_net(model)
+    state = NetState(phase="TEST", level=wanted.level, stage=wanted.stages)
+    file.net.state.MergeFrom(state)
+    engine = engines.current()
+    engine.fix_choices()  # one pass is not worth a measurement
+    net = Net(file, Context(engine=engine, writes=False))
+    if weights:
+        load_weights(net, weights)
+    elif any(layer.blobs for layer in net.layers):
+        log.warning("export.py", "No weights are given: the file has the values of the fillers")
+    return net
+
+
+def _describe(made: Exported, model: str, weights: str, wanted: Wanted) -> None:
+    about = {"source": model, "weights": weights, "pycaffe_dist": VERSION, **wanted.metadata}
+    if wanted.labels:
+        about["labels"] = "\n".join(wanted.labels)
+    onnx.helper.set_model_props(made.model, {k: v for k, v in about.items() if v})
+
+
+# -- the check -------------------------------------------------------------------------------------
+
+
+def _differences(net: Net, made: Exported, path: Path, wanted: Wanted) -> dict[str, float]:
+    """The largest of each output over all passes."""
+    worst: dict[str, float] = {}
+    names = {value.name for value in made.model.graph.output}
+    for inputs, fed in _passes(net, made, wanted):
+        theirs = run_apart(path, fed)
+        for name, values in inputs.items():
+            net.blobs[net.blob_ids[name]].data[...] = values
+        net.forward()
+        for name in sorted(names & net.blob_ids.keys()):
+            ours = net.blobs[net.blob_ids[name]].data
+            worst[name] = max(worst.get(name, 0.0), difference(ours, theirs[name]))
+    return worst
+
+
+def _passes(
+    net: Net, made: Exported, wanted: Wanted
+) -> Iterator[tuple[dict[str, Array], dict[str, Array]]]:
+    """What our net is given, and what the file: noise, and where sizes may change two of them."""
+    rng = np.random.default_rng(1)
+    axes = {value.name: _free(value) for value in made.model.graph.input}
+    names = list(axes) if wanted.preprocess is None else [_source(net)]
+    for grown in (False, True) if wanted.dynamic else (False,):
+        if grown:
+            for name in names:
+                _grow(net, name, axes.get(name, [0]))
+            net.reshape()
+        shapes = {name: net.blobs[net.blob_ids[name]].shape for name in names}
+        if wanted.preprocess is None:
+            inputs = {n: rng.standard_normal(s).astype(np.float32) for n, s in shapes.items()}
+            yield inputs, inputs
+        else:
+            image, fed = _picture(rng, shapes[names[0]], wanted.preprocess)
+            yield {names[0]: image}, {made.model.graph.input[0].name: fed}
+
+
+def _source(net: Net) -> str:
+    """The blob that a net with one input is given."""
+    return net.blob_names[net.input_ids[0]]
+
+
+def _free(value: onnx.ValueInfoProto) -> list[int]:
+    dims = value.type.tensor_type.shape.dim
+    return [axis for axis, dim in enumerate(dims) if dim.dim_param]
+
+
+def _grow(net: Net, name: str, axes: list[int]) -> None:
+    blob = net.blobs[net.blob_ids[name]]
+    larger = {0: blob.shape[0] * 2} | {axis: blob.shape[axis] + 32 for axis in axes if axis}
+    blob.reshape(*(larger[i] if i in axes else size for i, size in enumerate(blob.shape)))
+
+
+def _picture(
+    rng: np.random.Generator, shape: tuple[int, ...], how: Preprocess
+) -> tuple[Array, Array]:
+    """A made-up image for our net, prepared, and as it is for the file: of the net's own size."""
+    n, channels, height, width = shape
+    raw = rng.integers(0, 256, (n, height, width, channels), np.uint8)
+    values = raw.astype(np.float32).transpose(0, 3, 1, 2)
+    return how.apply(values), raw
+
+
+def _refuse(found: Mapping[str, float], wanted: Wanted) -> None:
+    usual = HALF_TOLERANCE if wanted.fp16 else TOLERANCE
+    limit = usual if wanted.tolerance is None else wanted.tolerance
+    wrong = {name: apart for name, apart in found.items() if not apart <= limit}
+    if wrong:
+        parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
+        raise NetError(
+            f"ONNX Runtime computes something else than this net: {parts} of the largest value, "
+            f"more than {limit:g}. Nothing was written; --tolerance allows more"
+        )

@@ -1,0 +1,93 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from pycaffe_dist.cli import main
+from pycaffe_dist.onnx.check import run_onnx
+
+DIGITS = Path(__file__).parents[2] / "models" / "digits" / "deploy.prototxt"
+FILLED = """
+layer {{ name: "data" type: "Input" top: "data"
+  input_param {{ shape {{ dim: 1 dim: 3 dim: 6 dim: 6 }} }} }}
+layer {{ name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
+  inner_product_param {{ num_output: 2 weight_filler {{ type: "gaussian" std: {std} }} }} }}
+"""
+
+
+@pytest.fixture
+def net(tmp_path):
+    path = tmp_path / "net.prototxt"
+    path.write_text(FILLED.format(std=1))
+    return path
+
+
+def test_a_net_is_written_and_the_difference_told(call, net):
+    said = call("export", net, "-o", "net.onnx", "--table")
+    assert said.returncode == 0, said.stderr
+    assert "ip: Reshape, Gemm" in said.stdout
+    assert "ip: largest difference" in said.stdout
+    assert "No weights are given" in said.stderr
+    model = onnx.load("net.onnx")
+    about = {prop.key: prop.value for prop in model.metadata_props}
+    assert about["source"] == str(net)
+    found = run_onnx(Path("net.onnx"), {"data": np.ones((1, 3, 6, 6), np.float32)})
+    assert found["ip"].shape == (1, 2)
+
+
+def test_a_file_that_computes_something_else_is_not_written(call, net, monkeypatch):
+    Path("net.onnx").write_text("before")
+    monkeypatch.setattr("pycaffe_dist.tools.export.difference", lambda ours, theirs: 0.25)
+    said = call("export", net, "-o", "net.onnx")
+    assert said.returncode == 1
+    assert "ip by 0.25 of the largest value, more than 0.0001" in said.stderr
+    assert Path("net.onnx").read_text() == "before"
+    assert sorted(os.listdir()) == ["net.onnx", "net.prototxt"]
+    assert call("export", net, "-o", "net.onnx", "--tolerance", "0.3").returncode == 0
+
+
+def test_labels_images_and_changing_batches(call, net):
+    Path("labels.txt").write_text("cat\ndog\n")
+    said = call(
+        *("export", net, "-o", "net.onnx", "--labels", "labels.txt", "--preprocess"),
+        *("--mean-value", "104,117,123", "--dynamic", "batch", "--opset", "13"),
+    )
+    assert said.returncode == 0, said.stderr
+    model = onnx.load("net.onnx")
+    assert model.opset_import[0].version == 13
+    assert {prop.key: prop.value for prop in model.metadata_props}["labels"] == "cat\ndog"
+    images = np.zeros((3, 20, 10, 3), np.uint8)
+    assert run_onnx(Path("net.onnx"), {"image": images})["ip"].shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "words"),
+    [
+        (["--opset", "9"], 1, "opset 9 is not supported"),
+        (["--dynamic", "data:x"], 2, "is none of batch, image and INPUT:AXIS,AXIS"),
+        (["--labels", "none.txt"], 1, "none.txt"),
+        (["none.caffemodel"], 1, "none.caffemodel"),
+        (["--dynamic", "image"], 1, "its weights are for 108 inputs"),
+    ],
+)
+def test_what_is_wrong_is_said(call, net, flags, code, words):
+    said = call("export", net, "-o", "net.onnx", *flags)
+    assert said.returncode == code
+    assert words in said.stderr
+    assert not Path("net.onnx").exists()
+
+
+def test_without_onnx_the_command_that_brings_it_is_said(call, net, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    said = call("export", net, "-o", "net.onnx")
+    assert said.returncode == 1
+    assert "Exporting to ONNX needs the Python module 'onnx'" in said.stderr
+    assert "pip install" in said.stderr
+
+
+def test_help_needs_no_onnx(capsys):
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    assert "--preprocess" in capsys.readouterr().out

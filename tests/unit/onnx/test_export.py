@@ -1,0 +1,234 @@
+"""Whole nets as ONNX models: names, outputs, sizes that change, folding, half precision, images."""
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import forward
+
+from pycaffe_dist.engines.base import NUMPY
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.onnx.check import difference, run_onnx
+from pycaffe_dist.onnx.export import export
+from pycaffe_dist.onnx.folding import fold
+from pycaffe_dist.onnx.halving import halve
+from pycaffe_dist.onnx.preprocessing import Preprocess, preprocess
+from pycaffe_dist.onnx.writing import parts, write_model
+from pycaffe_dist.proto.caffe_pb2 import NetParameter
+from pycaffe_dist.proto.text import parse_text
+
+INPUT = """layer { name: "data" type: "Input" top: "data"
+  input_param { shape { dim: 2 dim: 3 dim: 9 dim: 8 } } }"""
+FILL = """weight_filler { type: "gaussian" std: 0.3 } bias_filler { type: "gaussian" std: 0.3 }"""
+CONV = f"""layer {{ name: "c" type: "Convolution" bottom: "data" top: "c"
+  convolution_param {{ num_output: 4 kernel_size: 3 {FILL} }} }}"""
+NORM = 'layer { name: "bn" type: "BatchNorm" bottom: "c" top: "c" }'
+SCALE = """layer { name: "s" type: "Scale" bottom: "c" top: "c" scale_param { bias_term: true
+  filler { type: "gaussian" std: 1 } bias_filler { value: 0.5 } } }"""
+RELU = 'layer { name: "r" type: "ReLU" bottom: "c" top: "c" }'
+POOL = """layer { name: "p" type: "Pooling" bottom: "c" top: "p"
+  pooling_param { pool: AVE kernel_size: 3 stride: 2 } }"""
+PRODUCT = f"""layer {{ name: "ip" type: "InnerProduct" bottom: "p" top: "ip"
+  inner_product_param {{ num_output: 5 {FILL} }} }}"""
+SMALL = (INPUT, CONV, NORM, SCALE, RELU, POOL, PRODUCT)
+
+
+def build(*layers, phase=1):
+    param = parse_text("\n".join(layers), NetParameter()).message
+    param.state.phase = phase
+    net = Net(param, Context(engine=NUMPY))
+    rng = np.random.default_rng(3)
+    for layer in net.layers:
+        if layer.type == "BatchNorm":
+            for i, blob in enumerate(layer.blobs):
+                blob.data[...] = rng.random(blob.shape) + (i > 0)
+    return net
+
+
+def outputs(made, inputs):
+    model = b"".join(map(bytes, parts(made)))
+    onnx.checker.check_model(model, full_check=True)
+    return run_onnx(model, inputs, threads=1)
+
+
+def noise(net, seed=0):
+    shape = net.blobs[0].shape
+    return {"data": np.random.default_rng(seed).standard_normal(shape).astype(np.float32)}
+
+
+def agrees(net, made, limit=1e-5):
+    inputs = noise(net)
+    theirs = outputs(made, inputs)
+    forward(net, inputs)
+    assert theirs
+    for name, values in theirs.items():
+        assert difference(net.blobs[net.blob_ids[name]].data, values) <= limit
+
+
+def test_values_have_the_names_of_their_blobs_and_in_place_layers_those_of_the_last():
+    made = export(build(*SMALL))
+    graph = made.model.graph
+    assert [value.name for value in graph.input] == ["data"]
+    assert [value.name for value in graph.output] == ["ip"]
+    by_output = {node.output[0]: node.op_type for node in graph.node}
+    assert by_output["c"] == "Relu" and by_output["p"] == "Mul"  # the windows at the edge
+    assert made.operators["c"] == ["Conv"] and made.operators["s"] == ["Mul", "Add"]
+
+
+def test_a_net_of_training_loses_its_labels_and_gives_probabilities():
+    label = 'layer { name: "label" type: "Input" top: "label" input_param { shape { dim: 2 } } }'
+    loss = 'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }'
+    score = 'layer { name: "acc" type: "Accuracy" bottom: "ip" bottom: "label" top: "acc" }'
+    net = build(INPUT, label, *SMALL[1:], loss, score)
+    made = export(net)
+    assert [value.name for value in made.model.graph.input] == ["data"]
+    assert [value.name for value in made.model.graph.output] == ["prob"]
+    assert made.left_out == ["loss (SoftmaxWithLoss)", "acc (Accuracy)"]
+    found = outputs(made, noise(net))["prob"]
+    assert found.shape == (2, 5)
+    assert found.sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_an_input_that_is_an_output_and_one_value_under_two_names_are_copied():
+    twice = 'layer { name: "a" type: "Split" bottom: "data" top: "x" top: "y" }'
+    made = export(build(INPUT, twice))
+    inputs = noise(build(INPUT))
+    found = outputs(made, inputs)
+    assert set(found) == {"x", "y"}
+    assert all(np.array_equal(values, inputs["data"]) for values in found.values())
+
+
+def test_what_has_no_form_is_named():
+    layer = 'layer { name: "odd" type: "Insanity" bottom: "data" top: "x" }'
+    with pytest.raises(NetError, match=r'layer "odd" \(Insanity\): has no form in ONNX'):
+        export(build(INPUT, layer))
+
+
+def test_dropout_that_draws_in_test_is_refused():
+    layer = """layer { name: "d" type: "Dropout" bottom: "data" top: "x"
+      dropout_param { sample_weights_test: true } }"""
+    with pytest.raises(NetError, match="draws at random"):
+        export(build(INPUT, layer))
+
+
+def test_layers_that_share_weights_share_them_in_the_file():
+    shared = CONV.replace(
+        "convolution_param", 'param { name: "w" } param { name: "b" } convolution_param'
+    )
+    other = shared.replace('"c"', '"d"').replace("gaussian", "constant")
+    made = export(build(INPUT, shared, other))
+    weights = [node.input[1] for node in made.model.graph.node if node.op_type == "Conv"]
+    assert len(weights) == 2 and len(set(weights)) == 1
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_any_batch_fits_a_file_with_a_dynamic_one(batch):
+    net = build(*SMALL)
+    made = export(net, dynamic=True)
+    assert made.model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "N"
+    net.blobs[0].reshape(batch, *net.blobs[0].shape[1:])
+    net.reshape()
+    agrees(net, made)
+
+
+def test_any_size_of_image_fits_where_the_net_has_no_product():
+    layers = (
+        INPUT,
+        CONV,
+        RELU,
+        POOL.replace("AVE kernel_size: 3 stride: 2", "MAX global_pooling: true"),
+    )
+    net = build(*layers)
+    made = export(net, dynamic="image")
+    net.blobs[0].reshape(3, 3, 17, 12)
+    net.reshape()
+    agrees(net, made)
+
+
+def test_folding_leaves_the_numbers_as_they_are_and_fewer_operators():
+    net = build(*SMALL)
+    made = export(net)
+    before = [node.op_type for node in made.model.graph.node]
+    assert fold(made) == 3
+    after = [node.op_type for node in made.model.graph.node]
+    assert len(after) == len(before) - 3
+    assert "BatchNormalization" not in after
+    assert after[:2] == ["Conv", "Relu"]
+    agrees(net, made)
+    used = {name for node in made.model.graph.node for name in node.input}
+    assert set(made.constants) <= used
+
+
+def test_what_somebody_else_reads_is_not_folded():
+    other = 'layer { name: "t" type: "TanH" bottom: "c" top: "t" }'
+    norm = NORM.replace('top: "c"', 'top: "n"')
+    net = build(INPUT, CONV, norm, other)
+    made = export(net)
+    assert fold(made) == 0
+    agrees(net, made)
+
+
+def test_half_precision_has_half_the_weights_and_the_same_types_outside():
+    net = build(*SMALL)
+    made = export(net)
+    whole = sum(a.nbytes for a in made.constants.values() if a.dtype == np.float32)
+    halve(made)
+    assert sum(a.nbytes for a in made.constants.values() if a.dtype == np.float16) == whole // 2
+    for value in (*made.model.graph.input, *made.model.graph.output):
+        assert value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    agrees(net, made, limit=5e-3)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        Preprocess(),
+        Preprocess(np.array([104.0, 117.0, 123.0], np.float32), scale=0.017),
+        Preprocess(np.arange(3 * 11 * 10, dtype=np.float32).reshape(3, 11, 10), swap=False),
+        Preprocess(raw_scale=1 / 255),
+    ],
+)
+def test_images_are_prepared_in_the_file(how):
+    net = build(*SMALL)
+    made = export(net)
+    preprocess(made, how, net.blobs[0].shape, 17)
+    images = np.random.default_rng(0).integers(0, 256, (2, 9, 8, 3), np.uint8)
+    theirs = outputs(made, {"image": images})
+    forward(net, {"data": how.apply(images.astype(np.float32).transpose(0, 3, 1, 2))})
+    assert difference(net.blobs[net.blob_ids["ip"]].data, theirs["ip"]) <= 1e-5
+
+
+def test_images_of_another_size_are_brought_to_the_nets():
+    net = build(*SMALL)
+    made = export(net)
+    preprocess(made, Preprocess(), net.blobs[0].shape, 17)
+    grey = np.full((2, 40, 30, 3), 77, np.uint8)
+    theirs = outputs(made, {"image": grey})
+    forward(net, {"data": np.full(net.blobs[0].shape, 77, np.float32)})
+    assert difference(net.blobs[net.blob_ids["ip"]].data, theirs["ip"]) <= 1e-5
+
+
+def test_a_mean_that_does_not_fit_is_refused():
+    made = export(build(*SMALL))
+    for mean, words in ((np.zeros(2), "2 mean values"), (np.zeros((3, 4, 4)), "does not cover")):
+        with pytest.raises(NetError, match=words):
+            preprocess(made, Preprocess(mean), (2, 3, 9, 8), 17)
+
+
+def test_the_file_is_what_onnx_itself_would_write():
+    made = export(build(*SMALL))
+    file = io.BytesIO()
+    assert write_model(made, file) == len(file.getvalue())
+    read = onnx.load_from_string(file.getvalue())
+    assert {t.name for t in read.graph.initializer} == set(made.constants)
+    for tensor in read.graph.initializer:
+        assert np.array_equal(onnx.numpy_helper.to_array(tensor), made.constants[tensor.name])
+    del read.graph.initializer[:]
+    assert read == made.model

@@ -1,0 +1,100 @@
+"""Every recorded layer that has a meaning in TEST, exported and run by ONNX Runtime."""
+
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import build, cases, forward
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import LAYERS, layer_types
+from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.onnx.check import difference, run_onnx
+from pycaffe_dist.onnx.export import LEFT_OUT, export, newest
+from pycaffe_dist.onnx.exporters import EXPORTERS, exporter
+from pycaffe_dist.onnx.writing import parts
+
+# What has no form in ONNX, and the words that say so.
+REFUSED = {
+    "detout_nms_eta": "eta",
+    "lstm_junhyuk_clip": "second bottom",
+    "lsoftmax_ip_quadruple": "labels",
+    "margin_ip_single": "labels",
+    "margin_ip_double": "labels",
+    "margin_ip_quadruple": "labels",
+    "margin_ip_late": "labels",
+}
+
+
+def checked(folder, name, opset):
+    net, inputs = build(folder, name)
+    made = export(net, opset)
+    if not made.model.graph.output:  # a loss or a score alone
+        assert name.startswith("mbox") or made.left_out
+        return
+    model = b"".join(map(bytes, parts(made)))
+    onnx.checker.check_model(model, full_check=True)
+    theirs = run_onnx(model, inputs, threads=1)
+    forward(net, inputs)
+    for output, values in theirs.items():
+        if output in net.blob_ids:
+            assert difference(net.blobs[net.blob_ids[output]].data, values) <= 1e-4, output
+        else:  # the probabilities of a loss that is left out
+            assert output.startswith("prob")
+            assert values.sum() == pytest.approx(values.size / values.shape[-1], rel=10)
+
+
+@pytest.mark.parametrize(("folder", "name"), list(cases()), ids=lambda value: value)
+def test_a_layer_computes_the_same_in_onnx_runtime(folder, name):
+    if name in REFUSED:
+        with pytest.raises(NetError, match=REFUSED[name]):
+            export(build(folder, name)[0])
+        return
+    checked(folder, name, 17)
+
+
+SOME = ("conv", "pool_max", "pool_ave", "reduction_mean", "argmax", "batchnorm", "softmax", "slice")
+
+
+@pytest.mark.parametrize("opset", [13, 18, 23])
+@pytest.mark.parametrize("name", [n for f, n in cases() if f == "layers" and n.startswith(SOME)])
+def test_operators_have_the_form_of_their_opset(name, opset):
+    checked("layers", name, opset)
+
+
+def test_an_opset_that_is_not_known_is_refused():
+    net, _ = build("layers", "softmax")
+    for opset in (12, newest() + 1):
+        with pytest.raises(NetError, match=f"opset {opset} is not supported"):
+            export(net, opset)
+
+
+def test_every_layer_type_is_exported_left_out_or_an_input():
+    """A new layer is given a form in ONNX, or a reason for having none."""
+    layer_types()
+    exporter(build("layers", "softmax")[0].layers[0])  # loads them all
+    sources = ("DummyData", "FakeData", "HDF5Data", "Input", "MemoryData", "Parameter", "Python")
+    fixed = ("PriorBox", "PriorBoxClustered")
+    without = set(WITHOUT)
+    for name, cls in LAYERS.items():
+        known = any(base in EXPORTERS for base in cls.__mro__)
+        other = issubclass(cls, (*LEFT_OUT, BaseData)) or name in (*sources, *fixed)
+        assert known or other or name in without, name
+        assert not (known and name in without), name
+
+
+WITHOUT = (
+    "AnchorTarget",
+    "BoxOutput",
+    "ColorConv",
+    "DenseBlock",
+    "GuidedDropout",
+    "Insanity",
+    "LabeledMatching",
+    "RcnnTruth",
+    "RegionTarget",
+    "UnlabeledMatching",
+)
