@@ -61,7 +61,7 @@ def _as_rank(argv: list[str]) -> int:
     rank, ranks = rank_and_size()
     with all_or_none(rank):
         die_with_parent()
-        lifeline.say(lifeline.START, rank)
+        lifeline.say(lifeline.START, f"{rank} {os.getpid()}")
         tune_mpi()
         args = parse(argv)
         options = _options(args, argv)

@@ -28,7 +28,7 @@ RELAY_SECONDS = 0.2
 RELAYED = (e.SolveBegins, e.Restored, e.TestBegins, e.Tested, e.TestInterrupted, e.SolveEnds)
 
 BEFORE = -1  # the iteration of one that has not begun
-START = "start"  # a rank has been started, on a host that was reached
+START = "start"  # a rank has been started, on a host that was reached; and its process number
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
 EVENT = "event"  # of training, as JSON
 MEMORY = "memory"  # the name of shared memory, which is to be removed if we cannot

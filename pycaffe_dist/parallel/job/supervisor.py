@@ -82,6 +82,7 @@ class Job:
         self.snapshots: list[str] = []
         self.end: str | None = None
         self._end_code = 0
+        self._wish: signal.Signals | None = None
         self.failed: int | None = None
         self.culprit = ""
         self.stalls: list[str] = []
@@ -165,7 +166,10 @@ class Job:
         if self.mpirun and not self.hosts:
             self._confine(word)
         self.started = True
-        if word == lifeline.BEAT:
+        if word == lifeline.START:
+            rank, pid = value.split()
+            self.words.ranks[int(pid)] = rank
+        elif word == lifeline.BEAT:
             self.iteration = int(value)
         elif word == lifeline.SNAPSHOT:
             self.snapshots.append(value)
@@ -206,6 +210,7 @@ class Job:
             wish = self.mpirun.stop if stop else self.mpirun.snapshot
         else:
             wish = signal.SIGTERM if stop else signal.SIGUSR1
+        self._wish = wish if stop else self._wish
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(wish)
 
@@ -235,8 +240,9 @@ class Job:
     @property
     def code(self) -> int:
         """What the whole job's exit code is, whatever mpirun made of it."""
-        if self.end is not None:
-            return self._end_code
+        if self.end is not None:  # by a signal of ours: why, its sender knows
+            ours = self._wish is not None and self._end_code == 128 + self._wish
+            return 0 if ours else self._end_code
         code: int = self.process.returncode
         if self.away:
             return 1

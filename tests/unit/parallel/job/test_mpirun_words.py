@@ -26,6 +26,16 @@ LOST = """PRTE has lost communication with a remote daemon.
   HNP daemon   : [prterun-box-1@0,0] on node box
   Remote daemon: [prterun-box-1@0,1] on node far
 """
+EQUALS = "=" * 83 + "\n"
+BY_HYDRA = f"""{EQUALS}=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 28995 RUNNING AT box
+=   EXIT CODE: 9
+=   CLEANING UP REMAINING PROCESSES
+=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+{EQUALS}YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
+This typically refers to a problem with your application.
+Please see the FAQ page for debugging suggestions
+"""
 OTHERS = """There are not enough slots available in the system.
 """
 
@@ -33,6 +43,7 @@ OTHERS = """There are not enough slots available in the system.
 def read(text):
     """The words of a text, and what is left of it."""
     words, shown = Words(), []
+    words.ranks[28995] = "1"
     reader = words.reader(lambda line: shown.append(line.decode()))
     for line in text.splitlines(keepends=True):
         reader.line(line.encode())
@@ -50,6 +61,12 @@ def test_what_they_tell():
     assert words.killed == "rank 1 on box was killed by SIGKILL"
     assert words.not_reached == ["10.255.255.1"]
     assert words.lost == ["far"]
+
+
+def test_mpich_tells_the_process():
+    words, shown = read(f"before\n{BY_HYDRA}after\n{EQUALS}of a rank\n")
+    assert words.killed == "rank 1 on box was killed by SIGKILL"
+    assert shown == f"before\nafter\n{EQUALS}of a rank\n"
 
 
 @pytest.mark.parametrize(
