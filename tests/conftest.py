@@ -31,6 +31,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE / "helpers"))
 MATRIX = ("layers", "golden", "unit/solvers", "unit/test_net.py", "unit/test_solver.py")
 MATRIX += ("unit/pycaffe/test_net.py", "unit/test_testing_kit.py", "unit/test_custom_layers.py")
 MATRIX += (

@@ -1,13 +1,12 @@
-import subprocess
-import sys
 from pathlib import Path
+
+import warm
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 
 
 def run(folder, *args):
-    command = [sys.executable, "-m", "pycaffe_dist", "compute_image_mean", *map(str, args)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    return warm.pcd("compute_image_mean", *args, cwd=folder)
 
 
 def test_mean(tmp_path):

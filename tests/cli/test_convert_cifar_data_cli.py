@@ -1,12 +1,9 @@
-import subprocess
-import sys
-
 import pytest
+import warm
 
 
 def run(folder, *args):
-    command = [sys.executable, "-m", "pycaffe_dist", "convert_cifar_data", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    return warm.pcd("convert_cifar_data", *args, cwd=folder)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import warm
+
 from pycaffe_dist.data.database import records_of
 from pycaffe_dist.data.datum import parse_datum
 
@@ -13,9 +15,7 @@ COMMAND = [sys.executable, "-m", "pycaffe_dist", "convert_imageset"]
 
 
 def run(folder, *args):
-    return subprocess.run(
-        [*COMMAND, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=150
-    )
+    return warm.pcd("convert_imageset", *args, cwd=folder)
 
 
 def test_list_as_caffe_takes_it(tmp_path):

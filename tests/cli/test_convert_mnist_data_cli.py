@@ -1,18 +1,16 @@
 import gzip
 import struct
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+import warm
 
 from pycaffe_dist.data.database import kind_of, records_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 
 
 def run(verb, folder, *args):
-    command = [sys.executable, "-m", "pycaffe_dist", verb, *map(str, args)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    return warm.pcd(verb, *args, cwd=folder)
 
 
 @pytest.fixture

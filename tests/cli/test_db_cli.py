@@ -1,6 +1,6 @@
-import subprocess
-import sys
 from pathlib import Path
+
+import warm
 
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.proto.caffe_pb2 import Datum
@@ -9,8 +9,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "data"
 
 
 def run(folder, *args):
-    command = [sys.executable, "-m", "pycaffe_dist", "db", *map(str, args)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    return warm.pcd("db", *args, cwd=folder)
 
 
 def test_good_database_and_its_sheet(tmp_path):

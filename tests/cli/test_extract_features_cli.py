@@ -1,9 +1,8 @@
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+import warm
 
 from pycaffe_dist.data.database import records_of, write_database
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
@@ -21,15 +20,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
 
 
 def run(folder, *args, **environment):
-    command = [sys.executable, "-m", "pycaffe_dist", "extract_features", *map(str, args)]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=150,
-        env={**os.environ, **environment},
-    )
+    return warm.pcd("extract_features", *args, cwd=folder, env={**os.environ, **environment})
 
 
 @pytest.fixture

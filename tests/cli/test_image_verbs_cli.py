@@ -11,6 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import warm
 from PIL import Image
 
 from pycaffe_dist.cli import VERBS
@@ -43,15 +44,8 @@ def folder(tmp_path):
 
 @pytest.fixture
 def pcd(folder):
-    def run(*args, code=0, program=(sys.executable, "-m", "pycaffe_dist"), **env):
-        done = subprocess.run(
-            [*program, *map(str, args)],
-            capture_output=True,
-            text=True,
-            timeout=150,
-            cwd=folder,
-            env={**os.environ, **env},
-        )
+    def run(*args, code=0):
+        done = warm.pcd(*args, cwd=folder)
         assert "Traceback" not in done.stderr, done.stderr
         assert done.returncode == code, done.stderr
         return done.stdout if code == 0 else done.stderr
@@ -241,15 +235,23 @@ def test_every_name_stands_for_a_verb(shim):
     assert verb in VERBS or (verb == "" and shim.stem == "caffe")
 
 
-def test_scripts_run_with_one_path_line(pcd, folder):
+def test_scripts_run_with_one_path_line(folder):
     (folder / "script.sh").write_text(
         "caffe --version && draw_net.py deploy.prototxt 'my net.svg' --rankdir BT &&"
         " summarize.py deploy.prototxt"
     )
     env = {"PATH": f"{BIN}:{os.environ['PATH']}", "PCD_PYTHON": sys.executable}
-    out = pcd("script.sh", program=("sh", "-e"), **env)
-    assert out.startswith("pcd ")
-    assert "Pooling" in out
+    done = subprocess.run(
+        ["sh", "-e", "script.sh"],
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("pcd ")
+    assert "Pooling" in done.stdout
     assert (folder / "my net.svg").exists()
 
 
@@ -263,8 +265,6 @@ def test_weights_of_another_net_are_refused_and_missing_ones_told(pcd, folder):
     predict = ("predict", "pictures/a.png", *MODEL)
     assert "net.caffemodel: has no weights for this net" in pcd(*predict, code=1)
     (folder / "deploy.prototxt").write_text(one + layer.format("b", "a", "b"))
-    done = subprocess.run(
-        [sys.executable, "-m", "pycaffe_dist", *predict], cwd=folder, capture_output=True, text=True
-    )
+    done = warm.pcd(*predict, cwd=folder)
     assert done.returncode == 0
     assert "net.caffemodel: no weights for the layers b:" in done.stderr

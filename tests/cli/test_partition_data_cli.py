@@ -1,5 +1,4 @@
-import subprocess
-import sys
+import warm
 
 from pycaffe_dist.data.database import records_of, write_database
 
@@ -7,8 +6,7 @@ RECORDS = [(b"%04d" % i, b"value %d" % i) for i in range(10)]
 
 
 def run(folder, *args):
-    command = [sys.executable, "-m", "pycaffe_dist", "partition_data", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    return warm.pcd("partition_data", *args, cwd=folder)
 
 
 def test_parts(tmp_path):

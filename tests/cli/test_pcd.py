@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+import warm
 from google.protobuf import text_format
 
 from pycaffe_dist.cli import VERBS
@@ -42,10 +43,7 @@ layer { name: "out" type: "ReLU" bottom: "data" top: "out" }
 @pytest.fixture
 def pcd(tmp_path):
     def run(*args, **settings):
-        settings = {"stdout": subprocess.PIPE, "cwd": tmp_path, **settings}
-        done = subprocess.run(
-            [*PCD, *map(str, args)], stderr=subprocess.PIPE, text=True, timeout=150, **settings
-        )
+        done = warm.pcd(*args, **{"cwd": tmp_path, **settings})
         assert "Traceback" not in done.stderr, done.stderr
         assert "Exception ignored" not in done.stderr, done.stderr
         return done
@@ -350,7 +348,7 @@ def test_a_closed_standard_output(write, tmp_path, text, code):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_full_disk(pcd, write):
     with open("/dev/full", "w") as full:
-        done = pcd("check", write(GOOD), stdout=full)
+        done = pcd("check", write(GOOD), stdout=full.fileno())
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
 

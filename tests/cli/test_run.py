@@ -1,13 +1,10 @@
 import signal
-import subprocess
-import sys
 import textwrap
 
 import pytest
+import warm
 
 from pycaffe_dist.cli.run import main
-
-START = "import sys; from pycaffe_dist.cli.run import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture
@@ -18,8 +15,7 @@ def run(tmp_path):
 
     def run(text, *args, path="scripts/script.py", flags=()):
         (folder / "script.py").write_text(textwrap.dedent(text), encoding="latin-1")
-        command = [sys.executable, "-c", START, *flags, path, *args]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=150)
+        return warm.pcd("run", *flags, path, *args, cwd=tmp_path)
 
     return run
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import warm
 
 from pycaffe_dist.proto.weights import read_weights
 
@@ -40,14 +41,7 @@ def folder(tmp_path):
 
 
 def pcd(folder, *args, code=0):
-    run = subprocess.run(
-        [sys.executable, "-m", "pycaffe_dist", *args],
-        cwd=folder,
-        env=ENV,
-        capture_output=True,
-        text=True,
-        timeout=150,
-    )
+    run = warm.pcd(*args, cwd=folder, env=ENV)
     assert run.returncode == code, run.stderr[-2000:]
     assert "Traceback" not in run.stderr
     return run

@@ -5,6 +5,7 @@ The folder they run in has small files under the names that the pages use.  Trai
 """
 
 import gzip
+import json
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import warm
 from PIL import Image
 
 import pycaffe_dist as caffe
@@ -45,6 +47,24 @@ def commands(page):
     lines += [line.strip() for line in text.splitlines() if line.startswith("    ")]
     found = [line for line in lines if re.match(r"(mpirun .*)?pcd [a-z]", line)]
     return [shlex.split(line, comments=True) for line in dict.fromkeys(found)]
+
+
+def _boxes(here, picture):
+    """One image with a box, as VOC and as COCO have it."""
+    for name in ("VOCdevkit", "train2017"):
+        (here / name).mkdir()
+        picture.save(here / name / "1.jpg")
+    (here / "VOCdevkit" / "1.xml").write_text(
+        "<annotation><size><width>24</width><height>20</height></size><object><name>cat</name>"
+        "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>9</xmax><ymax>8</ymax></bndbox></object>"
+        "</annotation>"
+    )
+    (here / "trainval.txt").write_text("1.jpg 1.xml\n")
+    (here / "classes.txt").write_text("cat\ndog\n")
+    image = {"id": 1, "file_name": "1.jpg", "width": 24, "height": 20}
+    box = {"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 8, 6], "iscrowd": 0}
+    coco = {"images": [image], "annotations": [box], "categories": [{"id": 3, "name": "cat"}]}
+    (here / "instances_train2017.json").write_text(json.dumps(coco))
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +101,7 @@ def folder(tmp_path_factory):
         (here / name).write_text("\n".join(rows))
     for name in ("deploy", "rcnn"):
         (here / f"{name}.prototxt").write_text(DEPLOY)
+    _boxes(here, picture)
     net = caffe.Net(str(here / "deploy.prototxt"), caffe.TEST)
     for name in ("net", "rcnn"):
         net.save(str(here / f"{name}.caffemodel"))
@@ -126,13 +147,14 @@ def test_commands_of(page, folder):
             made = folder / word
             if made.is_dir() and word.endswith(("_lmdb", "_leveldb")) and "convert" in verb:
                 shutil.rmtree(made)
-        command = [*ranks, sys.executable, "-m", "pycaffe_dist", *line[1:]]
         # What a page does on GPUs is done on emulated ones.
         gpu = {"PCD_CUPY": "emulated"} if "-gpu" in line else {}
-        environment = os.environ | gpu
-        run = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=150
-        )
+        here = {"cwd": folder, "env": os.environ | gpu, "timeout": 150}
+        if ranks:
+            command = [*ranks, sys.executable, "-m", "pycaffe_dist", *line[1:]]
+            run = subprocess.run(command, capture_output=True, text=True, **here)
+        else:
+            run = warm.pcd(*line[1:], **here)
         assert run.returncode == 0, f"{shlex.join(words)}\n{run.stdout[-500:]}{run.stderr[-1500:]}"
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.onednn.core.formulas import Formula
 from pycaffe_dist.engines.onednn.core.primitives import Layout
+from pycaffe_dist.engines.onednn.layers import prelu
 from pycaffe_dist.testing.twins import Twins
 
 ENGINE = create("onednn")
@@ -100,6 +101,14 @@ def test_not_a_number_stays_so(layer):
         net.blobs[0].data[0, 1, 2:5] = np.nan
     twins.each(lambda net: net.forward())
     np.testing.assert_array_equal(*(np.isnan(net.blobs[1].data) for net in twins.both))
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 7), (2, 16, 4, 3)])
+def test_prelu_looks_for_them_in_every_value(shape, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(prelu, "finite", lambda values: sizes.append(values.size) or True)
+    twins_of('type: "PReLU"', shape).step()
+    assert sizes == [np.prod(shape)]
 
 
 @pytest.mark.parametrize("layer", NEURONS[:10])

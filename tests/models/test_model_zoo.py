@@ -13,6 +13,7 @@ import h5py
 import lmdb
 import numpy as np
 import pytest
+import warm
 
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.layer import Context
@@ -390,12 +391,10 @@ def test_data_that_are_needed_first_are_named(model, tmp_path):
     ],
 )
 def test_what_is_made_can_be_learned(solver, iterations, accuracy, workplace, tmp_path):
-    settings = (f"max_iter={iterations}", f"snapshot_prefix={tmp_path}/weights")
-    command = [sys.executable, "-m", "pycaffe_dist", "train"]
-    command += ["-solver", f"models/{solver}.prototxt"]
-    for setting in settings:
+    command = ["train", "-solver", f"models/{solver}.prototxt"]
+    for setting in (f"max_iter={iterations}", f"snapshot_prefix={tmp_path}/weights"):
         command += ["--set", setting]
-    done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=150)
+    done = warm.pcd(*command, cwd=workplace)
     assert done.returncode == 0, done.stderr
     found = re.findall(r"Test net output #0: accuracy = (\S+)", done.stderr)
     assert float(found[-1]) >= accuracy
