@@ -22,6 +22,8 @@ import warnings
 # These follow a program from its start.
 WATCHED = ("MUTATE_CALLS", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
 TIMEOUT = 150
+# What commands import only where a file or a net needs it.
+LATE = ("numpy.random", "PIL.Image", "h5py", "lmdb", "crc32c", "pycaffe_dist.engines.onednn")
 _servers = {}  # by process: a forked one has none
 
 
@@ -121,8 +123,8 @@ def _become(request, handles):
 def main():
     from pycaffe_dist import cli
 
-    for verb in cli.VERBS:
-        importlib.import_module(f"pycaffe_dist.cli.{verb}")
+    for name in (*(f"pycaffe_dist.cli.{verb}" for verb in cli.VERBS), *LATE):
+        importlib.import_module(name)
     if serve(socket.socket(fileno=int(sys.argv[1]))):
         sys.exit(cli.main())  # pycaffe_dist.__main__
 
