@@ -87,15 +87,16 @@ ROOMS = {
     "testing": Room(
         "testing/", "errors helpers proto values layer layers engines net solver parallel"
     ),
+    "onnx": Room("onnx/", "errors helpers proto values layer layers net"),
     "tools": Room(
         "tools/",
         "errors helpers proto values layer data layers engines net solver parallel report words "
-        "pycaffe",
+        "pycaffe onnx",
     ),
     "cli": Room(
         "cli/ __main__.py",
         "errors helpers proto values layer data engines net solver parallel report pycaffe py2 "
-        "tools",
+        "onnx tools",
     ),
     # The names under which scripts import pycaffe's modules.
     "names": Room(
