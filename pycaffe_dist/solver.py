@@ -11,7 +11,6 @@ from typing import Any
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
-from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import (
@@ -37,9 +36,11 @@ from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.solvers import snapshots, update
 from pycaffe_dist.solvers.detection import Detections
+from pycaffe_dist.solvers.history import History
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
+from pycaffe_dist.update_step import UpdateStep
 
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
 
@@ -86,7 +87,6 @@ class Solver:
         self._losses: list[Loss] = []
         self.last_loss: Loss = 0.0
         self._seen_loss = math.nan  # the last one that somebody looked at
-        self.rate = 0.0
         self.smoothed_loss: Loss = 0.0
         self._display_time = time.perf_counter()
         self._display_iter = 0
@@ -105,11 +105,8 @@ class Solver:
             set_random_seed(param.random_seed + self.context.rank)
         self.net = self._build(train_net(param))
         self.test_nets = [self._build(net) for net in test_nets(param)]
-        self.history = [
-            Blob(p.blob.shape, self.context.dtype)
-            for _ in range(self.rule.histories)
-            for p in self.net.params.learnable
-        ]
+        shapes = [p.blob.shape for p in self.net.params.learnable]
+        self.history = History(self.rule.slots, shapes, self.context.dtype)
         if param.weights:
             self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
         log.info("solver.cpp:57", "Solver scaffolding done.")
@@ -272,16 +269,20 @@ class Solver:
         """Clip, normalise, regularise, update; the iteration is counted here."""
         self.ranks.apply_update()
 
-    def begin_update(self) -> None:
-        """Fix the learning rate of this iteration."""
-        self.rate = self.lr
-        if self.param.display and self.iter % self.param.display == 0:
-            self.tell(RateChosen(self.iter, self.rate))
-        self.rule.begin(self.iter)
+    def next_step(self) -> UpdateStep:
+        """The update of this iteration, before anybody is told."""
+        return update.step_of(self.param, self.rule, self.iter, self.next_rate())
 
-    def clip_gradients(self) -> Loss:
+    def begin_update(self) -> UpdateStep:
+        """Choose the learning rate of this iteration, and tell it; the update that follows."""
+        step = update.step_of(self.param, self.rule, self.iter, self.lr)
+        if self.param.display and self.iter % self.param.display == 0:
+            self.tell(RateChosen(self.iter, step.rate))
+        return step
+
+    def clip_gradients(self, step: UpdateStep) -> Loss:
         """Limit the norm of all gradients; what they were multiplied by."""
-        limit = self.param.clip_gradients
+        limit = step.clip
         if limit < 0:
             return 1.0
         clipped = update.clip(self.net.params.learnable, limit, self.context.engine)
@@ -290,17 +291,16 @@ class Solver:
             self.tell(Clipped(self.iter, norm, limit, scale))
         return clipped[1] if clipped else 1.0
 
-    def update_param(self, i: int) -> None:
+    def update_param(self, i: int, step: UpdateStep) -> None:
         """Normalise and regularise the gradient of one parameter, and apply the rule."""
-        params = self.net.params.learnable
-        past = self.history[i :: len(params)]
-        update.apply(params[i], past, self.rule, self.param, self.rate, self.context.engine)
+        param = self.net.params.learnable[i]
+        update.apply(param, self.history.of(i), self.rule, step, self.context.engine)
 
-    def end_update(self) -> None:
+    def end_update(self, step: UpdateStep) -> None:
         self.iter += 1
         if isinstance(self.last_loss, float):
             self._seen_loss = self.last_loss
-        self.tell(Updated(self.iter, self._seen_loss, self.rate))
+        self.tell(Updated(self.iter, self._seen_loss, step.rate))
 
     # -- testing -----------------------------------------------------------------------------
 

@@ -44,21 +44,21 @@ def main() -> int:
             solver.momentum = 0.9
         rule = create_rule(solver)
         params = [Param(Blob((n,)), "0", (0, 0), 1.0, 1.0, False, False) for n in SIZES]
-        history = [[Blob((n,)) for _ in range(rule.histories)] for n in SIZES]
+        history = [{slot: Blob((n,)) for slot in rule.slots} for n in SIZES]
         for p, h in zip(params, history, strict=True):
             p.blob.data[...] = p.blob.diff[...] = 1e-3
-            for blob in h:
+            for blob in h.values():
                 blob.data[...] = 1e-3
-        rule.begin(0)
+        made = update.step_of(solver, rule, 0, 1e-4)
 
-        def step(params=params, history=history, rule=rule, solver=solver) -> None:
+        def step(params=params, history=history, rule=rule, made=made) -> None:
             for p, h in zip(params, history, strict=True):
-                update.apply(p, h, rule, solver, 1e-4)
+                update.apply(p, h, rule, made)
 
         step()
         spent = seconds(step)
         # data, diff and each history are read and written
-        arrays = 2 * (2 + rule.histories)
+        arrays = 2 * (2 + len(rule.slots))
         print(f"{name:10} {spent * 1e3:8.1f} {arrays:13d} {spent / (arrays * per_array):15.2f}")
     return 0
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import HOST, Home, Pool, Value
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
@@ -91,22 +92,8 @@ class Engine:
         """Whether it updates parameters by a rule where they are; else it is done in HOST."""
         return False
 
-    def update(
-        self,
-        data: Any,
-        diff: Any,
-        past: Sequence[Any],
-        rule: Any,
-        rate: float,
-        share: float,
-        decay: float,
-        l1: bool,
-    ) -> None:
-        """Update values, given with their gradients and history as flat arrays in ``home``.
-
-        ``share`` is what the gradient is multiplied by first, 1 / iter_size; it then holds what was
-        taken off the values.
-        """
+    def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
+        """Update values of a parameter in ``home``; ``step`` has its rate and its decay."""
         raise NotImplementedError
 
     def clip(self, params: Sequence[Param], limit: float) -> tuple[Loss, Loss] | None:

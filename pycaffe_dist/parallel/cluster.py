@@ -7,7 +7,7 @@ with distribute(solver, settings, connect()) as cluster:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -382,7 +382,7 @@ class Cluster(OneRank):
         self.thread.do(agreed, "checksums of the weights")
 
     @contextmanager
-    def whole_history(self) -> Iterator[list[Blob]]:
+    def whole_history(self) -> Iterator[Iterable[Blob]]:
         self._compare_weights()  # a snapshot speaks for all ranks
         if self.ssp is not None:
             yield self.ssp.mean_history()

@@ -50,6 +50,7 @@ class Dwbp:
         self._fixed = [p for p in learnable if p not in owner]
         self._to_clear: set[Parcel] = set()
         self._pass = 0
+        self._step = solver.next_step()  # by which what comes back is updated
         self._steps = False  # whether the solver is taking a step, or somebody else uses its net
         self._hooks = [
             (net.before_forward, self._before_forward),
@@ -94,10 +95,8 @@ class Dwbp:
             self._pass += 1
 
     def _begin(self, parcel: Parcel) -> None:
-        if parcel.updates:  # it needs what begin_update will say to everybody later
-            self.solver.rate = self.solver.next_rate()
-            self.solver.rule.begin(self.solver.iter)
-        parcel.begin(self.thread)
+        # A parcel that updates does so before begin_update has told the rate to everybody.
+        parcel.begin(self.thread, self.solver.next_step())
 
     def apply_update(self) -> None:
         solver = self.solver
@@ -109,16 +108,16 @@ class Dwbp:
         if self.waits:
             for parcel in self.parcels:
                 self._receive(parcel)
-        solver.begin_update()
+        self._step = step = solver.begin_update()
         if self.waits:
-            solver.clip_gradients()
+            solver.clip_gradients(step)
             for parcel in self.parcels:
                 self._update(parcel)
         for p in self._fixed:
-            solver.update_param(p)
+            solver.update_param(p, step)
         if not self.overlap:
             self.settle()
-        solver.end_update()
+        solver.end_update(step)
 
     def settle(self) -> None:
         """Wait for everything that is under way."""
@@ -152,4 +151,4 @@ class Dwbp:
     def _update(self, parcel: Parcel) -> None:
         if not parcel.updates:
             for p in parcel.params:
-                self.solver.update_param(p)
+                self.solver.update_param(p, self._step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,11 +60,11 @@ class OneRank:
     def apply_update(self) -> None:
         """The gradients of an iteration are there: they go into the weights, now or in time."""
         solver = self.solver
-        solver.begin_update()
-        solver.clip_gradients()
+        step = solver.begin_update()
+        solver.clip_gradients(step)
         for i in range(len(solver.net.params.learnable)):
-            solver.update_param(i)
-        solver.end_update()
+            solver.update_param(i, step)
+        solver.end_update(step)
 
     def settle(self) -> None:
         """Somebody will look at the weights: all updates go into them now."""
@@ -108,7 +108,7 @@ class OneRank:
         return values
 
     @contextmanager
-    def whole_history(self) -> Iterator[list[Blob]]:
+    def whole_history(self) -> Iterator[Iterable[Blob]]:
         """The solver's history, for a snapshot; of use on rank 0 only."""
         yield self.solver.history
 

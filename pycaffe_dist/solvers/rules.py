@@ -7,15 +7,17 @@ and the subtraction together touch main memory once for each array.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.update_step import UpdateStep
 
 BLOCK = 1 << 16  # values: a block's arrays stay in the cache, and calls cost little against them
 
@@ -43,10 +45,10 @@ def create_rule(solver: SolverParameter) -> Rule:
 
 
 class Rule:
-    """Base of the rules.
+    """Base of the rules.  A rule is a function: nothing in it changes from step to step.
 
     Attributes:
-        histories: how many arrays it keeps for each parameter.
+        slots: the names of the arrays that it keeps for a parameter, in the order of state files.
         remembers_gradients: whether they change with a gradient even if the rate is 0.
         decoupled: weight decay is taken off the weights, rate·λw, and not added to the gradient.
         whole: the rate of a parameter depends on its norm and its gradient's, so that parts of it
@@ -55,7 +57,7 @@ class Rule:
     """
 
     type = ""
-    histories = 1
+    slots: tuple[str, ...] = ("momentum",)
     remembers_gradients = True
     decoupled = False
     whole = False
@@ -74,20 +76,30 @@ class Rule:
     def check(self, solver: SolverParameter) -> None:
         """Refuse settings that the rule cannot use."""
 
-    def begin(self, iteration: int) -> None:
-        """Called before each update."""
+    def correction(self, iteration: int) -> float:
+        """What the rate is multiplied by in an iteration, counted from 0."""
+        return 1.0
 
-    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
-        """The rate of a ``whole`` parameter.
+    def local_rate(self, step: UpdateStep, param: Param, w: Array, g: Array) -> float:
+        """The rate of a ``whole`` parameter, of which ``step`` has no factors yet.
 
         This is NVIDIA Caffe's ``larc``: local = (1 − μ)·η·‖w‖/‖g‖;  rate·local, or the smaller of
         the two if it clips.  There lr_mult only says whether a parameter learns.
         """
         local = (1 - self.momentum) * self.larc_eta * ratio(w, g)
-        return 0.0 if not lr_mult else min(rate, local) if self.larc_clips else rate * local
+        if not param.lr_mult:
+            return 0.0
+        return float(min(step.rate, local) if self.larc_clips else step.rate * local)
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        """Turn g into v, in place, for one block; ``work`` is room for a block."""
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        """Turn g into v, in place, for one block.
+
+        Args:
+            g: gradients, normalised and regularised.
+            past: their history, by slot; it is changed too.
+            step: the update of this parameter; its rate has the type of the values.
+            work: a buffer of a block.
+        """
         raise NotImplementedError
 
 
@@ -97,10 +109,10 @@ class SGD(Rule):
 
     remembers_gradients = False
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        (h,) = history
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        h = past["momentum"]
         h *= self.momentum
-        g *= rate
+        g *= step.rate
         h += g
         g[...] = h
 
@@ -111,11 +123,11 @@ class Nesterov(Rule):
 
     remembers_gradients = False
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        (h,) = history
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        h = past["momentum"]
         h *= self.momentum
         work[...] = h
-        g *= rate
+        g *= step.rate
         h += g
         np.multiply(h, 1 + self.momentum, out=g)
         g -= work
@@ -131,16 +143,20 @@ class _NoMomentum(Rule):
 class AdaGrad(_NoMomentum):
     """h ← h + g²;  v = rate·g / (√h + δ)"""
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        (h,) = history
+    slots = ("squares",)
+
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        h = past["squares"]
         np.multiply(g, g, out=work)
         h += work
-        _scaled(g, h, self.delta, rate, work)
+        _scaled(g, h, self.delta, step.rate, work)
 
 
 @rule("RMSProp")
 class RMSProp(_NoMomentum):
     """h ← ρh + (1 − ρ)g²;  v = rate·g / (√h + δ)"""
+
+    slots = ("squares",)
 
     def check(self, solver: SolverParameter) -> None:
         super().check(solver)
@@ -148,20 +164,20 @@ class RMSProp(_NoMomentum):
         if not 0 <= self.decay < 1:
             raise NetError(f"rms_decay must lie between 0 and 1, not {self.decay:g}")
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        (h,) = history
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        h = past["squares"]
         _average_square(h, g, self.decay, work)
-        _scaled(g, h, self.delta, rate, work)
+        _scaled(g, h, self.delta, step.rate, work)
 
 
 @rule("AdaDelta")
 class AdaDelta(Rule):
     """h₁ ← μh₁ + (1 − μ)g²;  u = g·√((h₂ + δ)/(h₁ + δ));  h₂ ← μh₂ + (1 − μ)u²;  v = rate·u"""
 
-    histories = 2
+    slots = ("squares", "updates")
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        squares, updates = history
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        squares, updates = past["squares"], past["updates"]
         _average_square(squares, g, self.momentum, work)
         np.add(squares, self.delta, out=work)
         ratio = updates + self.delta
@@ -169,30 +185,31 @@ class AdaDelta(Rule):
         np.sqrt(ratio, out=ratio)
         g *= ratio
         _average_square(updates, g, self.momentum, work)
-        g *= rate
+        g *= step.rate
 
 
 @rule("Adam")
 class Adam(Rule):
     """m ← β₁m + (1 − β₁)g;  q ← β₂q + (1 − β₂)g²;  v = rate·√(1 − β₂ᵗ)/(1 − β₁ᵗ) · m / (√q + δ)"""
 
-    histories = 2
+    slots = ("means", "squares")
 
     def check(self, solver: SolverParameter) -> None:
         self.momentum2 = solver.momentum2
 
-    def begin(self, iteration: int) -> None:
+    def correction(self, iteration: int) -> float:
         t = iteration + 1
-        self.correction = (1 - self.momentum2**t) ** 0.5 / (1 - self.momentum**t)
+        ratio: float = (1 - self.momentum2**t) ** 0.5 / (1 - self.momentum**t)
+        return ratio
 
-    def step(self, g: Array, history: Sequence[Array], rate: Any, work: Array) -> None:
-        means, squares = history
+    def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
+        means, squares = past["means"], past["squares"]
         _average_square(squares, g, self.momentum2, work)
         means *= self.momentum
         g *= 1 - self.momentum
         means += g
         g[...] = means
-        _scaled(g, squares, self.delta, g.dtype.type(rate * self.correction), work)
+        _scaled(g, squares, self.delta, g.dtype.type(step.rate * step.correction), work)
 
 
 @rule("AdamW")
@@ -214,10 +231,11 @@ class LARS(SGD):
     def check(self, solver: SolverParameter) -> None:
         self.larc_eta = solver.larc_eta
 
-    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
+    def local_rate(self, step: UpdateStep, param: Param, w: Array, g: Array) -> float:
         norm, slope = _norm(w), _norm(g)
+        decay = step.decay * param.decay_mult
         trust = self.larc_eta * norm / (slope + decay * norm) if norm and slope else 1.0
-        return rate * lr_mult * trust
+        return float(step.rate * param.lr_mult * trust)
 
 
 @rule("LAMB")
@@ -226,9 +244,9 @@ class LAMB(Adam):
 
     decoupled = whole = scales_update = True
 
-    def local_rate(self, rate: float, lr_mult: float, w: Array, g: Array, decay: float) -> float:
+    def local_rate(self, step: UpdateStep, param: Param, w: Array, g: Array) -> float:
         """After the step: ``g`` is u."""
-        return rate * lr_mult * ratio(w, g)
+        return float(step.rate * param.lr_mult * ratio(w, g))
 
 
 def ratio(w: Array, g: Array) -> float:

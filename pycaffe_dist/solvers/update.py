@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss
-from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Array
+from pycaffe_dist.memory import HOST, Array, Value
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import BLOCK, Rule
 from pycaffe_dist.threads import flush_denormals, run, shares
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 
 def waits(solver: SolverParameter, rule: Rule) -> str:
@@ -52,75 +53,80 @@ def clip(params: Sequence[Param], limit: float, engine: Engine = NUMPY) -> tuple
     return norm, scale
 
 
+def step_of(solver: SolverParameter, rule: Rule, iteration: int, rate: float) -> UpdateStep:
+    """The update of an iteration."""
+    return UpdateStep(
+        iteration,
+        rate,
+        solver.iter_size,
+        solver.weight_decay,
+        solver.regularization_type,
+        solver.clip_gradients,
+        rule.correction(iteration),
+    )
+
+
 def apply(
     param: Param,
-    history: Sequence[Blob],
+    history: Mapping[str, Blob],
     rule: Rule,
-    solver: SolverParameter,
-    rate: float,
+    step: UpdateStep,
     engine: Engine = NUMPY,
 ) -> None:
     """Update one parameter; its diff then holds what was taken off its data."""
-    home = engine.home if engine.updates(rule) else HOST
-    blob = param.blob
-    values = blob.data_value, blob.diff_value, *(past.data_value for past in history)
-    data, diff, *past = (value.write(home)[: blob.count] for value in values)
-    apply_to(param, data, diff, past, rule, solver, rate, engine)
+    home, blob = engine.home if engine.updates(rule) else HOST, param.blob
+
+    def flat(value: Value) -> Any:
+        return value.write(home)[: blob.count]
+
+    past = {slot: flat(kept.data_value) for slot, kept in history.items()}
+    values = ParamValues(flat(blob.data_value), flat(blob.diff_value), past)
+    apply_to(param, values, rule, step, engine)
 
 
 def apply_to(
-    param: Param,
-    data: Any,
-    diff: Any,
-    past: Sequence[Any],
-    rule: Rule,
-    solver: SolverParameter,
-    rate: float,
-    engine: Engine = NUMPY,
+    param: Param, values: ParamValues, rule: Rule, step: UpdateStep, engine: Engine = NUMPY
 ) -> None:
-    """Update some values of a parameter, given with their gradients and history as flat arrays.
+    """Update some values of a parameter.
 
-    The arrays are in the engine's home if it knows the rule, else plain ones.
+    They are in the engine's home if it knows the rule, else plain arrays.
     """
-    dtype: Any = param.blob.dtype.type
-    decay = solver.weight_decay * param.decay_mult
-    sign = _is_l1(solver) if decay else False
-    share = 1.0 / solver.iter_size
+    local = step.times(param.lr_mult, param.decay_mult)
     if engine.updates(rule):
-        engine.update(data, diff, past, rule, rate * param.lr_mult, share, decay, sign)
+        engine.update(values, rule, local)
         return
-    if rule.whole and not rule.scales_update:
-        rate = rule.local_rate(rate, param.lr_mult, data, diff * dtype(share), decay)
-    elif not rule.scales_update:
-        rate *= param.lr_mult
-    local_rate = dtype(1 if rule.scales_update else rate)
-
-    def update(part: slice) -> None:
-        work = np.empty(min(BLOCK, part.stop - part.start), param.blob.dtype)
-        for begin in range(part.start, part.stop, BLOCK):
-            block = slice(begin, min(begin + BLOCK, part.stop))
-            w, g, room = data[block], diff[block], work[: block.stop - begin]
-            if solver.iter_size != 1:
-                g *= dtype(share)
-            if decay and not rule.decoupled:
-                _regularise(w, g, dtype(decay), sign, room)
-            rule.step(g, [h[block] for h in past], local_rate, room)
-            if decay and rule.decoupled:
-                _regularise(w, g, local_rate * dtype(decay), sign, room)
-            if not rule.scales_update:
-                w -= g
-
+    dtype: Any = param.blob.dtype.type
+    if rule.scales_update:
+        local = replace(local, rate=1.0)
+    elif rule.whole:
+        gradient = values.diff * dtype(step.share)
+        local = replace(local, rate=rule.local_rate(step, param, values.data, gradient))
+    local = replace(local, rate=dtype(local.rate))
     with flush_denormals():
-        run(update, shares(data.size, BLOCK))
+        run(lambda part: _update(values[part], rule, local), shares(values.data.size, BLOCK))
         if rule.scales_update:
-            diff *= dtype(rule.local_rate(rate, param.lr_mult, data, diff, decay))
-            data -= diff
+            values.diff[...] *= dtype(rule.local_rate(step, param, values.data, values.diff))
+            values.data[...] -= values.diff
 
 
-def _is_l1(solver: SolverParameter) -> bool:
-    if solver.regularization_type not in ("L1", "L2"):
-        raise NetError(f'regularization_type is "L1" or "L2", not "{solver.regularization_type}"')
-    return solver.regularization_type == "L1"
+def _update(values: ParamValues, rule: Rule, step: UpdateStep) -> None:
+    """Normalise, regularise, the rule and the subtraction, in blocks that stay in the cache."""
+    count, dtype = values.data.size, values.data.dtype.type
+    decay, sign = dtype(step.decay), step.l1
+    work = np.empty(min(BLOCK, count), dtype)
+    for begin in range(0, count, BLOCK):
+        block = values[begin : begin + BLOCK]
+        w, g = block.data, block.diff
+        room = work[: w.size]
+        if step.iter_size != 1:
+            g *= dtype(step.share)
+        if step.decay and not rule.decoupled:
+            _regularise(w, g, decay, sign, room)
+        rule.step(g, block.history, step, room)
+        if step.decay and rule.decoupled:
+            _regularise(w, g, step.rate * decay, sign, room)
+        if not rule.scales_update:
+            w -= g
 
 
 def _regularise(w: Array, g: Array, decay: np.generic, sign: bool, work: Array) -> None:

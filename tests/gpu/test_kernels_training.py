@@ -8,6 +8,7 @@ from pycaffe_dist.parallel.transport.wire import BFloat16, Float16
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, SolverParameter, TransformationParameter
 from pycaffe_dist.solvers.rules import create_rule
 from pycaffe_dist.testing.kernels import layer_numbers, numbers_of
+from pycaffe_dist.update_step import UpdateStep
 
 RNG = np.random.default_rng(6)
 
@@ -171,19 +172,19 @@ def test_update_rules(run, l1):
         rule = create_rule(SolverParameter(type=kind, **settings))
         data = RNG.standard_normal(n)
         data[:5] = 0
-        history = [np.zeros(n) for _ in range(rule.histories)]
-        mine, diff, past = run.array(data), run.empty(n), [run.array(h) for h in history]
+        history = {slot: np.zeros(n) for slot in rule.slots}
+        mine, diff, past = run.array(data), run.empty(n), [run.array(h) for h in history.values()]
         for iteration in range(3):
-            rule.begin(iteration)
+            step = UpdateStep(iteration, rate, correction=rule.correction(iteration))
             g = RNG.standard_normal(n)
             diff[...] = g
             g = g * clip * share + decay * (np.sign(data) if l1 else data)
-            rule.step(g, history, rate, np.empty(n))
+            rule.step(g, history, step, np.empty(n))
             data -= g
-            corrected = rate * getattr(rule, "correction", 1.0)
+            corrected = step.rate * step.correction
             settled = (n, corrected, *numbers, share, decay, l1, scale)
             run(f"{name}_update", *settled, mine, diff, *past)
-            for got, want in zip((mine, diff, *past), (data, g, *history), strict=True):
+            for got, want in zip((mine, diff, *past), (data, g, *history.values()), strict=True):
                 run.close(got, want)
 
 

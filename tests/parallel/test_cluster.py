@@ -87,7 +87,7 @@ def test_history_is_kept_in_shards(tmp_path: Path) -> None:
         plan = plan_for(case, solver, communicator)
         with distribute(solver, case.settings, communicator, plan) as cluster:
             solver.step(3)
-            kept = sum(h.size for parcel in cluster.parcels for h in parcel.history)
+            kept = sum(h.size for parcel in cluster.parcels for h in parcel.history.values())
             whole = sum(0 if b.data_value.is_zero else b.count for b in solver.history)
         return kept, whole
 

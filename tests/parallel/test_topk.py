@@ -86,7 +86,7 @@ def exchanged(settings: ClusterSettings, gradients: np.ndarray, steps: int) -> l
                 mine = parcel.pieces(gradients[communicator.rank])
                 for diff, g in zip(diffs, mine, strict=True):
                     diff[...] = g
-                parcel.begin(cluster.thread)
+                parcel.begin(cluster.thread, solver.next_step())
                 assert parcel.job is not None
                 cluster.thread.wait(parcel.job)
                 parcel.job = None

@@ -19,6 +19,7 @@ from pycaffe_dist.engines.cupy.layers import LAYERS
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.launch import OnDevice
@@ -153,18 +154,8 @@ class CupyEngine(Engine):
     def updates(self, rule: Any) -> bool:
         return rule.type in updates.RULES and not rule.whole
 
-    def update(
-        self,
-        data: Any,
-        diff: Any,
-        past: Sequence[Any],
-        rule: Any,
-        rate: float,
-        share: float,
-        decay: float,
-        l1: bool,
-    ) -> None:
-        updates.update(self, data, diff, past, rule, rate, share, decay, l1)
+    def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
+        updates.update(self, values, rule, step)
 
     def clip(self, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
         return updates.clip(self, params, limit)

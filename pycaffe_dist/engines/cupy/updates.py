@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist.engines.cupy.launch import split
 from pycaffe_dist.engines.cupy.scalar import Scalar
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
@@ -25,24 +26,14 @@ RULES: dict[str, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
 }
 
 
-def update(
-    engine: CupyEngine,
-    data: Any,
-    diff: Any,
-    past: Sequence[Any],
-    rule: Any,
-    rate: float,
-    share: float,
-    decay: float,
-    l1: bool,
-) -> None:
+def update(engine: CupyEngine, values: ParamValues, rule: Any, step: UpdateStep) -> None:
     """Normalise, regularise, the rule and the subtraction."""
     kernel, settings = RULES[rule.type]
-    if rule.type == "Adam":
-        rate *= rule.correction
-    numbers = rate, *settings(rule), share, decay, l1
-    one = engine.one(data.dtype)
-    engine.launch(kernel, data.dtype, data.size, *numbers, one, data, diff, *past)
+    rate = step.rate * step.correction
+    numbers = rate, *settings(rule), step.share, step.decay, bool(step.decay) and step.l1
+    data = values.data
+    arrays = engine.one(data.dtype), data, values.diff, *values.history.values()
+    engine.launch(kernel, data.dtype, data.size, *numbers, *arrays)
 
 
 def clip(engine: CupyEngine, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:

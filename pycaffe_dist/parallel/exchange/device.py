@@ -20,6 +20,7 @@ from pycaffe_dist.parallel.job.device_watch import DeviceWatch
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.device_wire import DeviceWire
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.update_step import UpdateStep
 
 MOST_TIMED = 4096  # exchanges whose events are kept until somebody asks
 
@@ -73,7 +74,8 @@ class DeviceParcel(Parcel):
         self.home = self.engine.home
         super().__init__(fabric, solver, contents)
 
-    def begin(self, thread: CommThread) -> None:
+    def begin(self, thread: CommThread, step: UpdateStep) -> None:
+        self.step = step
         self.claim()
         what = f"{self.name} ({self.scheme.name})"
         self._pending: Pending = self.fabric.watch.begin(what, self.nccl, self.exchange)
@@ -101,8 +103,9 @@ class DeviceParcel(Parcel):
 
     def take_history(self) -> None:
         super().take_history()
-        self.history = [self.engine.xp.asarray(part) for part in self.history]
-        self.made = [self.engine.xp.asarray(part) for part in self.made]
+        asarray = self.engine.xp.asarray
+        self.history = {slot: asarray(part) for slot, part in self.history.items()}
+        self.made = [asarray(part) for part in self.made]
 
     def plain(self, kept: Sequence[Any]) -> list[Array]:
         self.engine.enter()

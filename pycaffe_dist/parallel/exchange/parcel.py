@@ -25,6 +25,7 @@ from pycaffe_dist.parallel.transport.tags import PARCELS
 from pycaffe_dist.parallel.verdict import Verdict
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import update
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.parallel.schemes.scheme import Scheme
@@ -81,7 +82,7 @@ class Parcel:
 
     Attributes:
         job: the exchange, from its start until it is finished.
-        history: what this rank keeps of the solver's history, flat arrays by kind.
+        history: what this rank keeps of the solver's history, flat arrays by slot.
         made: the last update of the same values, if snapshots are to have it (snapshot_diff).
         engine: where updates of the exchange's own are computed.
     """
@@ -102,7 +103,7 @@ class Parcel:
         self.count = sum(self.counts)
         self.begins = [sum(self.counts[:i]) for i in range(len(self.counts))]
         self.job: Job[None] | None = None
-        self.history: list[Any] = []
+        self.history: dict[str, Any] = {}
         self.made: list[Any] = []
         net = solver.net
         owners = dict.fromkeys(net.layer_names[param.owner[0]] for param in self.learnable)
@@ -118,8 +119,12 @@ class Parcel:
     def collect(self, number: int) -> None:
         """Copy what the next layers overwrite, after backward pass ``number`` of an iteration."""
 
-    def begin(self, thread: CommThread) -> None:
-        """The gradients of this rank are there: let the exchange start."""
+    def begin(self, thread: CommThread, step: UpdateStep) -> None:
+        """The gradients of this rank are there: let the exchange start.
+
+        ``step`` is the update that it will make, if it makes one.
+        """
+        self.step = step
         self.job = thread.submit(self.steps(), self.name, self.scheme.name)
 
     def steps(self) -> Steps[None]:
@@ -151,10 +156,10 @@ class Parcel:
     def take_history(self) -> None:
         """Keep this rank's part of the solver's history, and let go of the rest."""
         begin, end = self.held_by(self.fabric.communicator.rank)
-        self.history = [
-            _cut(blobs, self.counts, begin, end) if end > begin else np.empty(0, self.dtype)
-            for blobs in self._history_blobs()
-        ]
+        self.history = {
+            slot: _cut(blobs, self.counts, begin, end) if end > begin else np.empty(0, self.dtype)
+            for slot, blobs in self._history_blobs().items()
+        }
         if self.solver.param.snapshot_diff:
             self.made = [np.zeros(end - begin, self.dtype)]
         self._release()
@@ -165,10 +170,10 @@ class Parcel:
 
     def gather_history(self) -> Steps[None]:
         """Rank 0's history, and what snapshot_diff asks for, become whole, for a snapshot."""
-        values = [[blob.data_value for blob in blobs] for blobs in self._history_blobs()]
+        values = [[blob.data_value for blob in blobs] for blobs in self._history_blobs().values()]
         if self.made:
             values.append([param.blob.diff_value for param in self.learnable])
-        return self._gather_kept(self.plain([*self.history, *self.made]), values)
+        return self._gather_kept(self.plain([*self.history.values(), *self.made]), values)
 
     def _gather_kept(self, kept: Sequence[Array], values: Sequence[Sequence[Value]]) -> Steps[None]:
         communicator = self.fabric.communicator
@@ -197,16 +202,13 @@ class Parcel:
         self._release()
 
     def _release(self) -> None:
-        total = len(self.solver.net.params.learnable)
         for p in self.params:
-            for i in range(p, len(self.solver.history), total):
-                self.solver.history[i] = Blob(self.solver.history[i].shape, self.dtype)
+            self.solver.history.release(p)
 
-    def _history_blobs(self) -> list[list[Blob]]:
-        """The solver's history of these parameters, by kind."""
-        total = len(self.solver.net.params.learnable)
-        kinds = len(self.solver.history) // total
-        return [[self.solver.history[k * total + p] for p in self.params] for k in range(kinds)]
+    def _history_blobs(self) -> dict[str, list[Blob]]:
+        """The solver's history of these parameters, by slot."""
+        history = self.solver.history
+        return {slot: [history[slot][p] for p in self.params] for slot in history.slots}
 
     # -- help for schemes that update ------------------------------------------------------------
 
@@ -221,20 +223,19 @@ class Parcel:
         ``result`` gets the new values, or what is taken off the old ones where values travel in
         fewer bits: small changes would be lost in them.
         """
-        solver, exact = self.solver, self.fabric.port.wire.exact
+        exact = self.fabric.port.wire.exact
         held, _ = self.held_by(self.fabric.communicator.rank)
         for param, data, at in zip(self.learnable, self.weights, self.begins, strict=True):
             lo, hi = max(begin, at), min(end, at + data.size)
             if lo < hi:
                 g = gradient[lo - begin : hi - begin]
                 w = data[lo - at : hi - at].copy()
-                past = [h[lo - held : hi - held] for h in self.history]
+                past = {s: h[lo - held : hi - held] for s, h in self.history.items()}
                 if self.fabric.verdict.update is False:
                     g[...] = 0
                 else:
-                    update.apply_to(
-                        param, w, g, past, solver.rule, solver.param, solver.rate, self.engine
-                    )
+                    values = ParamValues(w, g, past)
+                    update.apply_to(param, values, self.solver.rule, self.step, self.engine)
                 for made in self.made:
                     made[lo - held : hi - held] = g
                 result[lo - begin : hi - begin] = w if exact else g

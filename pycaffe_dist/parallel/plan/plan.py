@@ -112,7 +112,7 @@ class _Planner:
         links = _within_budget(links, settings)
         wire = WIRE_BYTES[settings.wire]
         self.model = CostModel(
-            ranks, nodes, links, wire, rule.histories, self.stale, settings.scheme_options
+            ranks, nodes, links, wire, len(rule.slots), self.stale, settings.scheme_options
         )
         self.times = layer_times(net, links)
         self.waits = waits(solver, rule)

@@ -286,9 +286,9 @@ class Product(Item):
 
     def take_history(self, solver: Solver) -> None:
         """The others' history begins as this rank's."""
-        total = len(solver.net.params.learnable)
         self.history = [
-            [blob.data.reshape(-1).copy() for blob in solver.history[p::total]] for p in self.params
+            {slot: blob.data.reshape(-1).copy() for slot, blob in solver.history.of(p).items()}
+            for p in self.params
         ]
 
     def slices(self, p: int) -> list[slice]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from pycaffe_dist.parallel.transport.tags import VALUES
 from pycaffe_dist.parallel.transport.wire import Wire
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import update
+from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 BOARD = -1  # the number of letters with losses and requests
 EXACT = Wire()
@@ -80,7 +82,7 @@ class Ssp:
         self._lock = threading.Lock()
         self._done = 0  # iterations
         self._settled = 0
-        self._moments: dict[int, tuple[int, float]] = {}  # by clock: its iteration and its rate
+        self._updates: dict[int, UpdateStep] = {}  # by clock
         self.items: list[Item] = []
         for group in groups:
             self._add_items(group, communicator.nodes)
@@ -202,22 +204,22 @@ class Ssp:
         clock = min(self._done, self._clocks.slowest([item.number]))
         while item.taken < clock:
             gradients = item.mean_gradient()
-            iteration, rate = self._moments[item.taken]
-            self.solver.rule.begin(iteration)
-            factor = self.scale * len(self._others)
+            step, factor = self._updates[item.taken], self.scale * len(self._others)
             for p, g, past in zip(item.params, gradients, item.history, strict=True):
                 param = self.solver.net.params.learnable[p]
+                values = ParamValues(param.blob.data.reshape(-1), g, past)
                 for at in item.slices(p):
-                    self._subtract(param, at, g[at], [h[at] for h in past], rate, factor)
+                    self._subtract(param, values[at], step, factor)
 
-    def _subtract(
-        self, param: Param, at: slice, g: Array, past: list[Array], rate: float, factor: float
-    ) -> None:
-        """Take the update that g makes, times ``factor``, off the weights; g becomes it."""
-        solver, data = self.solver, param.blob.data.reshape(-1)
-        update.apply_to(param, data[at].copy(), g, past, solver.rule, solver.param, rate)
-        g *= g.dtype.type(factor)
-        data[at] -= g
+    def _subtract(self, param: Param, values: ParamValues, step: UpdateStep, factor: float) -> None:
+        """Take the update that the gradients make, times ``factor``, off the weights.
+
+        The gradients become what was taken off.
+        """
+        copy = replace(values, data=values.data.copy())
+        update.apply_to(param, copy, self.solver.rule, step)
+        values.diff[...] *= values.diff.dtype.type(factor)
+        values.data[...] -= values.diff
 
     def apply_update(self) -> None:
         """Make this rank's update of an iteration, and let it go out.
@@ -226,12 +228,12 @@ class Ssp:
         """
         solver, self._steps = self.solver, False
         held_back = self._verdict.update is False
-        solver.begin_update()
-        clipped = 0.0 if held_back else solver.clip_gradients()
-        self._moments[self._done + 1] = solver.iter, solver.rate
-        self._moments.pop(self._done - self.staleness - 1, None)
+        step = solver.begin_update()
+        clipped = 0.0 if held_back else solver.clip_gradients(step)
+        self._updates[self._done + 1] = step
+        self._updates.pop(self._done - self.staleness - 1, None)
         if not held_back:
-            self._update_all()
+            self._update_all(step)
         self._done += 1
         with self._lock:
             for block in self._blocks:
@@ -241,23 +243,23 @@ class Ssp:
                     product.made(self._done, clipped)
             for item in self._by_layer:
                 self._queue(item)
-        solver.end_update()
+        solver.end_update(step)
 
-    def _update_all(self) -> None:
+    def _update_all(self, step: UpdateStep) -> None:
         for p in self._fixed:
-            self.solver.update_param(p)
+            self.solver.update_param(p, step)
         for p in self._of_param:
-            self._update(p)
+            self._update(p, step)
 
-    def _update(self, p: int) -> None:
+    def _update(self, p: int, step: UpdateStep) -> None:
         """The own update: into the weights at once, and to those who will send it."""
-        solver = self.solver
-        param = solver.net.params.learnable[p]
+        param = self.solver.net.params.learnable[p]
         diff = param.blob.diff.reshape(-1)
-        past = [h.data.reshape(-1) for h in solver.history[p :: len(solver.net.params.learnable)]]
+        past = {slot: h.data.reshape(-1) for slot, h in self.solver.history.of(p).items()}
+        values = ParamValues(param.blob.data.reshape(-1), diff, past)
         for item in self._of_param[p]:
             for at in item.slices(p):
-                self._subtract(param, at, diff[at], [h[at] for h in past], solver.rate, self.scale)
+                self._subtract(param, values[at], step, self.scale)
                 if isinstance(item, Block):
                     with self._lock:
                         item.add(p, diff[at])

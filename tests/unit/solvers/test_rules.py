@@ -6,6 +6,7 @@ import pytest
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.rules import RULES, create_rule
+from pycaffe_dist.update_step import UpdateStep
 
 STEPS, RATE = 5, 0.1
 
@@ -66,16 +67,15 @@ def test_rule(name):
     formula, settings = FORMULAS[name]
     rule = create_rule(SolverParameter(type=name, delta=1e-3, **settings))
     rng = np.random.default_rng(1)
-    history = [np.zeros(50) for _ in range(rule.histories)]
-    expected = [np.zeros(50) for _ in range(rule.histories)]
+    history = {slot: np.zeros(50) for slot in rule.slots}
+    expected = [np.zeros(50) for _ in rule.slots]
     work = np.empty(50)
     for t in range(STEPS):
         g = rng.standard_normal(50)
         v = g.copy()
-        rule.begin(t)
-        rule.step(v, history, RATE, work)
+        rule.step(v, history, UpdateStep(t, RATE, correction=rule.correction(t)), work)
         np.testing.assert_allclose(v, formula(g, expected, t + 1), rtol=1e-5)
-        for ours, theirs in zip(history, expected, strict=True):
+        for ours, theirs in zip(history.values(), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 

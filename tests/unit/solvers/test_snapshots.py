@@ -229,7 +229,7 @@ def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
     make()
     code = (
         "from tests_solver import solver\n"
-        "s = solver(); print('ready', flush=True)\n"
+        "s = solver(); s.step(1); s.snapshot(); print('ready', flush=True)\n"
         "while True: s.step(1); s.snapshot()"
     )
     (tmp_path / "tests_solver.py").write_text(

@@ -15,6 +15,15 @@ def param(data, diff, lr_mult=1.0, decay_mult=1.0):
     return Param(blob, "0", (0, 0), lr_mult, decay_mult, False, False)
 
 
+def zeros(rule, size):
+    return {slot: Blob((size,), np.float64) for slot in rule.slots}
+
+
+def sgd(p, history, solver):
+    rule = create_rule(solver)
+    update.apply(p, {"momentum": history}, rule, update.step_of(solver, rule, 0, 0.1))
+
+
 def test_clip_scales_all_parameters_by_their_common_norm():
     params = [param([1.0], [3.0]), param([1.0], [4.0])]
     assert update.clip(params, 10.0) is None
@@ -35,7 +44,7 @@ def test_order_of_operations_over_block_borders(kind):
     )
     p, history = param(w, g, lr_mult=2.0, decay_mult=3.0), Blob((size,), np.float64)
     history.data[...] = 1.0
-    update.apply(p, [history], create_rule(solver), solver, 0.1)
+    sgd(p, history, solver)
     penalty = np.sign(w) if kind == "L1" else w
     v = 0.5 * 1.0 + 0.2 * (g / 4 + 0.75 * penalty)
     np.testing.assert_allclose(history.data, v, rtol=1e-6)
@@ -47,9 +56,9 @@ def test_unknown_regularisation_counts_only_with_decay():
     solver = SolverParameter(regularization_type="L3", weight_decay=0.1, type="SGD")
     p, history = param([1.0], [1.0]), Blob((1,), np.float64)
     with pytest.raises(NetError, match='"L1" or "L2", not "L3"'):
-        update.apply(p, [history], create_rule(solver), solver, 0.1)
+        sgd(p, history, solver)
     solver.weight_decay = 0
-    update.apply(p, [history], create_rule(solver), solver, 0.1)
+    sgd(p, history, solver)
     assert p.blob.data[0] == pytest.approx(0.9)
 
 
@@ -107,9 +116,8 @@ def test_norms_are_those_of_whole_parameters(formula, settings, decay, size):
     w, g = rng.standard_normal(size), rng.standard_normal(size)
     solver = SolverParameter(iter_size=4, weight_decay=decay, **settings)
     rule = create_rule(solver)
-    rule.begin(0)
     p = param(w, 4 * g, lr_mult=2.0)
-    update.apply(p, [Blob((size,), np.float64) for _ in range(rule.histories)], rule, solver, 0.1)
+    update.apply(p, zeros(rule, size), rule, update.step_of(solver, rule, 0, 0.1))
     v = formula(w, g, decay)
     np.testing.assert_allclose(p.blob.diff, v, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(p.blob.data, w - v, rtol=1e-5, atol=1e-7)
@@ -119,9 +127,8 @@ def test_norms_are_those_of_whole_parameters(formula, settings, decay, size):
 def test_a_parameter_of_zeros_learns_at_the_plain_rate(kind):
     solver = SolverParameter(type=kind, momentum=0.0, momentum2=0.0, delta=0)
     rule = create_rule(solver)
-    rule.begin(0)
     p = param([0.0, 0.0], [3.0, 4.0])
-    update.apply(p, [Blob((2,), np.float64) for _ in range(rule.histories)], rule, solver, 0.1)
+    update.apply(p, zeros(rule, 2), rule, update.step_of(solver, rule, 0, 0.1))
     step = [-0.3, -0.4] if kind == "LARS" else [-0.1, -0.1]
     np.testing.assert_allclose(p.blob.data, step, rtol=1e-6)
 
@@ -129,7 +136,8 @@ def test_a_parameter_of_zeros_learns_at_the_plain_rate(kind):
 def test_a_frozen_parameter_stays_with_larc():
     solver = SolverParameter(type="SGD", larc=True)
     p = param([1.0], [1.0], lr_mult=0.0)
-    update.apply(p, [Blob((1,), np.float64)], create_rule(solver), solver, 0.1)
+    rule = create_rule(solver)
+    update.apply(p, zeros(rule, 1), rule, update.step_of(solver, rule, 0, 0.1))
     assert p.blob.data[0] == 1
 
 
