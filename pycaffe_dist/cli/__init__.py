@@ -29,6 +29,7 @@ _ORDER = (
     "predict",
     "detect",
     "eval_detection",
+    "segment",
     "export",
     "plot",
     "parse_log",
