@@ -29,8 +29,13 @@ def silenced() -> AbstractContextManager[None]:
     return at_least(logging.CRITICAL)
 
 
+def enabled() -> bool:
+    """Whether anybody reads lines of level INFO: most nets are built without a log."""
+    return logger.isEnabledFor(logging.INFO)
+
+
 def info(place: str, text: str, *args: object) -> None:
-    if logger.isEnabledFor(logging.INFO):  # most nets are built without a log
+    if logger.isEnabledFor(logging.INFO):
         logger.info(text, *args, extra={"place": place})
 
 

@@ -50,8 +50,9 @@ class Net:
         self.context = context or Context()
         self._refuse(self._file.net, rule_problems(self._file.net))
         filtered = self._sound(filter_net(self._file.net))
-        text = str(filtered).rstrip()
-        log.info("net.cpp:53", f"Initializing net from parameters: \n{text}")
+        if log.enabled():
+            text = str(filtered).rstrip()
+            log.info("net.cpp:53", f"Initializing net from parameters: \n{text}")
         self.net_param = insert_splits(filtered)
         self.name = self.net_param.name
         self.phase = self.net_param.state.phase
@@ -99,7 +100,6 @@ class Net:
         return f"{self._file.path}:{line}: " if line else f"{self._file.path}: "
 
     def _build(self) -> None:
-        lines = self._file.lines_of(self.net_param)
         available: dict[str, int] = {}
         for index, param in enumerate(self.net_param.layer):
             if not param.HasField("phase"):
@@ -107,7 +107,8 @@ class Net:
             try:
                 self._add_layer(index, param, available)
             except (NetError, FileError) as e:
-                raise type(e)(self._place(lines[index]) + str(e)) from e
+                line = self._file.lines_of(self.net_param)[index]
+                raise type(e)(self._place(line) + str(e)) from e
         self._find_what_needs_backward()
         # Byte-wise order, as a C++ set of strings has it.
         self.output_ids = [available[name] for name in sorted(available, key=str.encode)]

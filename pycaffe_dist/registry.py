@@ -75,7 +75,9 @@ def register(
 def reading(param: LayerParameter) -> Reading:
     """Which layer ``param`` means: the chosen dialect's, or the one that the file tells."""
     import_type(param.type)
-    known = READINGS.get(param.type, [])
+    known = READINGS.get(param.type)
+    if known is None:
+        return Reading("bvlc", LAYERS[param.type], None, "nothing says otherwise")
     chosen = os.environ.get(DIALECT, "")
     of_chosen = [one for one in known if one.dialect == chosen]
     for one in sorted(of_chosen, key=lambda one: not (one.when and one.when(param))):
@@ -183,11 +185,16 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
         raise NetError(_unknown_type(param))
     cls = reading(param).cls
     param = in_bvlc_words(param)
-    bvlc = re.fullmatch(r"pycaffe_dist\.layers\.\w+", cls.__module__)  # forks' layers know theirs
-    if bvlc and (added := telling(param)):
+    if _of_bvlc(cls.__module__) and (added := telling(param)):
         _refuse(param, [where for where in added if where not in cls.fork_fields])
         return cls(param, context)  # an engine's own class knows BVLC's fields only
     return context.engine.layer_class(param.type, cls)(param, context)
+
+
+@cache
+def _of_bvlc(module: str) -> bool:
+    """Whether a module has layers of BVLC's; those of forks know the forks' fields."""
+    return re.fullmatch(r"pycaffe_dist\.layers\.\w+", module) is not None
 
 
 def _refuse(param: LayerParameter, fields: Sequence[str]) -> None:

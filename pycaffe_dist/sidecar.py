@@ -19,7 +19,7 @@ from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, reading
 from pycaffe_dist.npy import Array, read_npz
-from pycaffe_dist.proto.seal import checked_end, seal_end
+from pycaffe_dist.proto.seal import load_end, seal_end
 
 SUFFIX = ".pcdstate"
 PROBLEM = "is damaged, or of another program; remove it to go on without it"
@@ -54,8 +54,7 @@ def read(path: Path_) -> tuple[dict[str, Array], dict[str, Any]]:
         FileError: it is damaged, or has another form than ours.
     """
     try:
-        with checked_end(path):
-            pass  # nothing of a file that is damaged is looked at
+        load_end(path)  # nothing of a file that is damaged is looked at
     except FileError as e:
         raise FileError(f"{path}: {PROBLEM}: {e}") from e
     arrays = read_npz(path, PROBLEM)

@@ -103,12 +103,12 @@ class Sketch(Net):
 
     def _sound(self, net: NetParameter) -> NetParameter:
         """The net with broken layers as sources of whatever else they would have made."""
-        wrong = wiring_problems(net)
+        wrong, unknown = wiring_problems(net), unknown_types(net.layer)
+        if not wrong and not unknown:
+            return net
         lines = self._file.lines_of(net)
         self.problems += [visible(self._place(lines[i]) + text) for i, text in wrong]
-        self.needs = "".join(
-            visible(self._place(lines[i]) + text) for i, text in unknown_types(net.layer)
-        )
+        self.needs = "".join(visible(self._place(lines[i]) + text) for i, text in unknown)
         broken = {i for i, _ in wrong}
         made: set[str] = set()
         for i, layer in enumerate(net.layer):

@@ -12,6 +12,8 @@ def in_bvlc_words(param: LayerParameter) -> LayerParameter:
     * Convolution's ``hole``, ``hole_h``, ``hole_w`` (DeepLab) and ``dilation_h``, ``dilation_w``
       are ``dilation``.
     """
+    if not (param.HasField("pooling_param") or param.HasField("convolution_param")):
+        return param
     if not (_pooling(param.pooling_param) or _convolution(param.convolution_param)):
         return param
     changed = LayerParameter()

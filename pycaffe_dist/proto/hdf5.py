@@ -35,9 +35,14 @@ def is_hdf5(path: Path_) -> bool:
 # -- reading --------------------------------------------------------------------------------------
 
 
-def read_layers(path: Path_) -> list[tuple[str, list[BlobArray | None]]]:
-    """The layers of a .caffemodel.h5: name and blobs, in the order of their names."""
-    with open_hdf5(path) as file:
+def read_layers(
+    path: Path_, image: Array | None = None
+) -> list[tuple[str, list[BlobArray | None]]]:
+    """The layers of a .caffemodel.h5: name and blobs, in the order of their names.
+
+    ``image``: the bytes of the file, if somebody has read them already.
+    """
+    with open_hdf5(path, image) as file:
         data, diff = file.get("data"), file.get("diff")
         if not isinstance(data, h5py.Group):
             hint = " (a solver state, perhaps)" if file.get("history") else _keras(file.root)
@@ -106,12 +111,15 @@ def _numbered(file: HDF5File, group: Any) -> dict[int, Array]:
     return found
 
 
-def read_state(path: Path_) -> tuple[int, str, list[BlobArray], int, float, int]:
+def read_state(
+    path: Path_, image: Array | None = None
+) -> tuple[int, str, list[BlobArray], int, float, int]:
     """The iteration, learned_net, history and current_step of a .solverstate.h5.
 
     And SSD's minimum_loss and iter_last_event: as if nothing was seen, where they are missing.
+    ``image`` as of :func:`read_layers`.
     """
-    with open_hdf5(path) as file:
+    with open_hdf5(path, image) as file:
         history, least = file.get("history"), file.get("minimum_loss")
         if history is None or file.get("iter") is None:
             hint = " (weights, perhaps)" if file.get("data") else ""

@@ -42,22 +42,27 @@ DAMAGED = "is not a readable HDF5 file"
 
 
 @contextmanager
-def open_hdf5(path: str | os.PathLike[str]) -> Iterator[HDF5File]:
+def open_hdf5(path: str | os.PathLike[str], image: Array | None = None) -> Iterator[HDF5File]:
     """The file; whatever HDF5 says while the block reads it goes out as our error.
+
+    Args:
+        path: the file.
+        image: its bytes, where somebody had to read them all (to compare them with a checksum):
+            values that are in it as they are wanted are views of it, and not read again.
 
     Raises:
         FileError: it is not there, is damaged, is beyond its budget, or names other files.
     """
     check_is_file(path)
     with reading(path, DAMAGED), h5py.File(path, "r") as file:
-        yield HDF5File(path, file)
+        yield HDF5File(path, file, image)
 
 
 class HDF5File:
     """The objects and values of a file that ``open_hdf5`` has opened."""
 
-    def __init__(self, path: str | os.PathLike[str], file: Any) -> None:
-        self.path, self.root = path, file
+    def __init__(self, path: str | os.PathLike[str], file: Any, image: Array | None = None) -> None:
+        self.path, self.root, self._image = path, file, image
         self.size = os.path.getsize(path)
         self.follow = os.environ.get(FOLLOW, "0") not in ("", "0")
         self._objects = self._bytes = self._chunks = 0
@@ -99,12 +104,22 @@ class HDF5File:
         array = self._read.get((dataset.id, dtype))
         if array is None:
             self._admit(dataset, dtype)
-            array = np.empty(dataset.shape, dtype)
-            if array.size:
-                dataset.id.read(h5py.h5s.ALL, h5py.h5s.ALL, array)
-            array.flags.writeable = False
+            array = self._view(dataset, dtype)
+            if array is None:
+                array = np.empty(dataset.shape, dtype)
+                if array.size:
+                    dataset.id.read(h5py.h5s.ALL, h5py.h5s.ALL, array)
+                array.flags.writeable = False
             self._read[dataset.id, dtype] = array
         return array
+
+    def _view(self, dataset: Any, dtype: np.dtype[Any]) -> Array | None:
+        """The values within the image; None if they are not there in one piece as ``dtype``."""
+        begin = dataset.id.get_offset()  # None for chunks, other files, and what is not written
+        if self._image is None or begin is None or dataset.dtype != dtype:
+            return None
+        values = self._image[begin : begin + dataset.size * dtype.itemsize]
+        return values.view(dtype).reshape(dataset.shape)
 
     def _admit(self, dataset: Any, dtype: np.dtype[Any]) -> None:
         if not self.follow and dataset.is_virtual:

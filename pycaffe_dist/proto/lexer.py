@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"""
-    (?P<skip>   [\s\ufeff]+ | \#[^\n]* )
-  | (?P<name>   [A-Za-z_]\w* )
+    (?: [\s\ufeff]+ | \#[^\n]* )*  # never given back: one of these fits whatever follows
+  (?: (?P<name>   [A-Za-z_]\w* )
   | (?P<number> 0[xX][0-9a-fA-F]+ | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]? )
   | (?P<string> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' )
   | (?P<mark>   [{}<>\[\]:;,\-] )
-  | (?P<other>  . )
+  | (?P<other>  [^\s\ufeff\#] )
+  | \Z )
     """,
     re.VERBOSE | re.ASCII,
 )
@@ -36,8 +37,8 @@ def tokenize(text: str) -> list[Token]:
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of ``text``, one by one."""
     for m in _TOKEN.finditer(text):
-        if m.lastgroup and m.lastgroup != "skip":
-            yield Token(m.lastgroup, m.group(), m.start())
+        if kind := m.lastgroup:
+            yield Token(kind, m.group(kind), m.start(kind))
 
 
 class Lines:

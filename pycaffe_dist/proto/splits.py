@@ -21,6 +21,8 @@ def insert_splits(net: NetParameter) -> NetParameter:
     given: Counter[Top] = Counter()  # how many of a split's tops have found their reader
     out = NetParameter()
     out.CopyFrom(net)
+    if max(uses.values(), default=0) <= 1:
+        return out
     out.ClearField("layer")
     for i, layer in enumerate(net.layer):
         copy = out.layer.add()

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.proto.caffe_pb2 import NetParameter, NetState, NetStateRule, Phase
+from pycaffe_dist.proto.caffe_pb2 import (
+    LayerParameter,
+    NetParameter,
+    NetState,
+    NetStateRule,
+    Phase,
+)
 
 
 def rule_matches(state: NetState, rule: NetStateRule, layer: str = "") -> bool:
@@ -49,18 +55,23 @@ def filter_net(net: NetParameter, state: NetState | None = None) -> NetParameter
     """
     if state is None:
         state = net.state
-    filtered = NetParameter()
-    filtered.CopyFrom(net)
-    filtered.ClearField("layer")
-    filtered.state.CopyFrom(state)
     if problems := rule_problems(net):
         raise NetError(problems[0][1])
-    for layer in net.layer:
-        rules = layer.include or layer.exclude
-        matched = any(rule_matches(state, rule, layer.name) for rule in rules)
-        if not rules or matched == bool(layer.include):
-            filtered.layer.add().CopyFrom(layer)
+    filtered = NetParameter()
+    filtered.CopyFrom(net)
+    filtered.state.CopyFrom(state)
+    kept = [layer for layer in net.layer if _belongs(layer, state)]
+    if len(kept) < len(net.layer):
+        filtered.ClearField("layer")
+        filtered.layer.extend(kept)
     return filtered
+
+
+def _belongs(layer: LayerParameter, state: NetState) -> bool:
+    rules = layer.include or layer.exclude
+    if not rules:
+        return True
+    return any(rule_matches(state, rule, layer.name) for rule in rules) == bool(layer.include)
 
 
 def merge_state(phase: Phase, *states: NetState) -> NetState:

@@ -76,6 +76,8 @@ def ignored(message: Any) -> list[str]:
 def _strange(message: Any) -> Iterator[str]:
     """Fields and values of forks that say something, within BVLC's messages."""
     for field, value in message.ListFields():
+        if field.number < PRIVATE and not field.message_type and not field.enum_type:
+            continue
         values = value if is_repeated(field) else [value]
         where = f"{message.DESCRIPTOR.name}.{field.name}"
         if field.number >= PRIVATE:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from google.protobuf import text_format
@@ -93,10 +95,12 @@ class _GiveUp(Exception):
     """The rest of the file cannot be made sense of."""
 
 
-def is_repeated(field: Any) -> bool:
-    if hasattr(field, "is_repeated"):  # from protobuf 6 on, which warns at `label`
-        return bool(field.is_repeated)
-    return bool(field.label == field.LABEL_REPEATED)
+if hasattr(F, "is_repeated"):  # from protobuf 6 on, which warns at `label`
+    is_repeated: Callable[[Any], bool] = attrgetter("is_repeated")
+else:
+
+    def is_repeated(field: Any) -> bool:
+        return bool(field.label == field.LABEL_REPEATED)
 
 
 class _Parser:

@@ -20,7 +20,7 @@ from pycaffe_dist.proto import hdf5, wire
 from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.bvlc import written
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
-from pycaffe_dist.proto.seal import checked_end, load, seal
+from pycaffe_dist.proto.seal import load, load_end, seal
 from pycaffe_dist.proto.sniff import describe, message_kind
 from pycaffe_dist.proto.upgrade import V0_TYPE_NAMES, V1_TYPE_NAMES
 from pycaffe_dist.proto.wire import LEN, VARINT, WireError
@@ -77,8 +77,9 @@ def read_weights(path: Path_) -> Weights:
         FileError: the file cannot be read, is cut short or is something else: it says what.
     """
     if hdf5.is_hdf5(path):
-        with checked_end(path) as checksum:
-            layers = [LayerWeights(name, "", blobs) for name, blobs in hdf5.read_layers(path)]
+        image, checksum = load_end(path)
+        found = hdf5.read_layers(path, image)
+        layers = [LayerWeights(name, "", blobs) for name, blobs in found]
         return Weights("", layers, checksum)
     weights, checksum = _parsed(path, "NetParameter", "weights (.caffemodel)", _read_net)
     weights.checksum = checksum
@@ -88,8 +89,8 @@ def read_weights(path: Path_) -> Weights:
 def read_state(path: Path_) -> State:
     """Read a .solverstate, binary or HDF5; errors as :func:`read_weights`."""
     if hdf5.is_hdf5(path):
-        with checked_end(path) as checksum:
-            return State(*hdf5.read_state(path), checksum)
+        image, checksum = load_end(path)
+        return State(*hdf5.read_state(path, image), checksum)
     state, checksum = _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
     state.checksum = checksum
     return state

@@ -57,7 +57,7 @@ def translate(
     except SyntaxError:
         try:
             compile(source, path, "exec", dont_inherit=True)
-        except SyntaxError:
+        except (SyntaxError, ValueError):  # ValueError: bytes that are no text
             pass
         else:
             return Translation(text)  # Python 3 of today among the old

@@ -40,7 +40,7 @@ class Preprocess:
                 if len(dims) == 4:
                     return int(dims[1])
                 raise NetError(
-                    f'{self.model_def}: input "{layer.top[0]}" has {len(dims)} axes; images need '
+                    f'{self.model_def}: input "{layer.name}" has {len(dims)} axes; images need '
                     "4 (batch, channels, height, width)"
                 )
         raise NetError(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -24,12 +25,18 @@ from kinds import KINDS, Command
 from pycaffe_dist import cli
 from pycaffe_dist.engines import create
 from pycaffe_dist.errors import MissingPartError, PcdError
+from pycaffe_dist.proto.dialects import dialects
+from pycaffe_dist.registry import layer_types
 
 CPU_SECONDS, WALL_SECONDS = 5, 60
-MEMORY = 1 << 30  # that a case may have besides what it begins with
+MEMORY = 1 << 30  # addresses that a case may have besides those it begins with
+MUCH_MEMORY = 600 << 20  # in use at once; a case begins with a third of it
 LARGEST_FILE = 64 << 20
 TRACEBACK = 97  # exit code of a case that raised something else than a PcdError
 SAID = 1
+# What commands import when they come to it; here once, not in every case.
+ONEDNN = "pycaffe_dist.engines.onednn"
+LATE = ("matplotlib.pyplot", f"{ONEDNN}.core.winograd", f"{ONEDNN}.fusion")
 
 _FRAME = re.compile(r'File "[^"]*/pycaffe_dist/([^"]+)", line (\d+), in (\S+)')
 
@@ -40,7 +47,8 @@ class Outcome:
 
     code: int
     text: str
-    seconds: float
+    seconds: float  # of the processor
+    memory: int  # most bytes in use
     hung: bool = False
 
     def fault(self) -> str:
@@ -56,6 +64,8 @@ class Outcome:
             return f"traceback: {errors[-1] if errors else '?'} at {path}:{line} in {function}"
         if re.search("out of memory|MemoryError|fit into memory", self.text):
             return "memory: more than 1 GB"
+        if self.memory > MUCH_MEMORY:
+            return f"memory: more than {MUCH_MEMORY >> 20} MB"
         return ""
 
 
@@ -63,8 +73,11 @@ def prepare(folder: Path) -> None:
     """Import all that a case may need, and make sound files."""
     for verb in cli.VERBS:
         importlib.import_module(f"pycaffe_dist.cli.{verb}")
-    with suppress(ImportError):
-        importlib.import_module("matplotlib.pyplot")
+    layer_types()
+    dialects()
+    for module in LATE:
+        with suppress(ImportError):
+            importlib.import_module(module)
     with suppress(MissingPartError):
         create("onednn").fix_choices()  # not by measuring, which takes time
     folder.mkdir(parents=True)
@@ -73,12 +86,13 @@ def prepare(folder: Path) -> None:
         outcome = run(folder, command, limited=False)
         if outcome.code:
             raise RuntimeError(f"no sound files: {command}\n{outcome.text}")
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to every object, and so copy all memory
 
 
 def make(sound: Path, folder: Path, seed: int, kind: str, number: int) -> Command | None:
     """Fill ``folder`` with case ``number``; None if no library would write the damaged file."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(sound, folder)
+    restore(sound, folder)
     before = os.getcwd()
     os.chdir(folder)
     try:
@@ -89,22 +103,61 @@ def make(sound: Path, folder: Path, seed: int, kind: str, number: int) -> Comman
         os.chdir(before)
 
 
+def restore(sound: Path, folder: Path) -> None:
+    """Make ``folder`` a copy of ``sound`` again, of which a case changed few files.
+
+    A copy has the times of its original, which no file has that was written since.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with os.scandir(sound) as entries:
+        wanted = {entry.name: entry for entry in entries}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            original = wanted.get(entry.name)
+            if original and entry.is_dir(follow_symlinks=False) and original.is_dir():
+                restore(Path(original.path), Path(entry.path))
+            elif original is None or _times(entry) != _times(original):
+                _remove(entry)
+                continue
+            wanted.pop(entry.name)
+    for name, original in wanted.items():
+        copy = shutil.copytree if original.is_dir() else shutil.copy2
+        copy(original.path, folder / name)
+
+
+def _times(entry: os.DirEntry[str]) -> tuple[int, int, int]:
+    found = entry.stat(follow_symlinks=False)
+    return found.st_mode, found.st_size, found.st_mtime_ns
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path)
+    else:
+        os.unlink(entry.path)
+
+
 def run(folder: Path, command: Command, limited: bool = True) -> Outcome:
     """Run a command in ``folder``."""
     out = folder / ".output"
     pid = fork()
     if pid == 0:
         _child(folder, command, out, limited)
-    begin, hung = time.monotonic(), False
-    while not (ended := os.wait4(pid, os.WNOHANG))[0]:
-        if limited and time.monotonic() - begin > WALL_SECONDS:
-            hung = True
-            os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)
-    usage = ended[2]
+    hung = limited and not _ends(pid, WALL_SECONDS)
+    if hung:
+        os.kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
     text = out.read_bytes().decode(errors="replace") if out.exists() else ""
-    code = os.waitstatus_to_exitcode(ended[1])
-    return Outcome(code, text, usage.ru_utime + usage.ru_stime, hung)
+    code = os.waitstatus_to_exitcode(status)
+    return Outcome(code, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, hung)
+
+
+def _ends(pid: int, seconds: float) -> bool:
+    handle = os.pidfd_open(pid)
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
 
 
 def fork() -> int:

@@ -161,6 +161,12 @@ def test_what_is_neither_is_refused_with_its_place():
     assert (e.value.filename, e.value.lineno) == ("script.py", 2)
 
 
+def test_bytes_of_no_text_are_refused_too():
+    """Python's own compiler says UnicodeDecodeError of these."""
+    with pytest.raises(SyntaxError):
+        translate(b"for i in x:\ntry:\n    \xff\xffe V, 'x'\n", "script.py")
+
+
 def test_encodings():
     assert decoded("# -*- coding: latin-1 -*-\ns = 'é'".encode("latin-1")).endswith("'é'")
     assert decoded("s = 'é'".encode()).endswith("'é'")

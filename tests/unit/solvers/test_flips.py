@@ -95,6 +95,15 @@ def test_a_reader_notices_a_bit_anywhere(form, kind):
             pytest.fail(f"byte {at} of {path}")
 
 
+def test_libhdf5_sees_no_damaged_file(written, tmp_path, monkeypatch):
+    """It may end the process."""
+    path = shutil.copy(written["HDF5"] / path_of("caffemodel", "HDF5"), tmp_path)
+    monkeypatch.setattr(h5py, "File", lambda *a, **k: pytest.fail("it was opened"))
+    for _ in flips(Path(path), some(Path(path))):
+        with pytest.raises(FileError):
+            read_weights(path)
+
+
 @pytest.mark.parametrize("kind", FILES)
 def test_a_run_does_not_go_on_from_it(form, kind):
     path, again = path_of(kind, form), solver(form)
