@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,13 +11,44 @@ import numpy as np
 
 from pycaffe_dist.blob import Blob, BlobVec, Flags, View, Views
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
 from pycaffe_dist.registry import register as register
 
 Arity = int | tuple[int, int | None]
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """How the data layers of a net make their batches.
+
+    Attributes:
+        threads: so many for each layer; 0 makes batches when they are asked for.  None is what
+            PCD_DATA_THREADS says, or 1.
+        bad_records: ``stop`` at a record that cannot be decoded, or ``skip`` it and take the next.
+        shuffle_seed: training reads records in a new order every time round, which is the same on
+            all ranks.  None: in the order of the source.
+    """
+
+    threads: int | None = None
+    bad_records: str = "stop"
+    shuffle_seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 0:
+            raise PcdError(f"data threads: {self.threads}; give 0 or more")
+        if self.bad_records not in ("stop", "skip"):
+            raise PcdError(f'bad records: "{self.bad_records}"; give stop or skip')
+
+    def count_threads(self) -> int:
+        if self.threads is not None:
+            return self.threads
+        given = os.environ.get("PCD_DATA_THREADS", "1")
+        if not given.isdecimal():
+            raise PcdError(f'PCD_DATA_THREADS is "{given}"; give a number, 0 or more')
+        return int(given)
 
 
 @dataclass
@@ -30,6 +62,7 @@ class Context:
     writes: bool = True  # layers that write files do so; not where a net is only timed or tried
     rank: int = 0  # of `ranks` nets that share the work (Caffe's solver_rank, solver_count)
     ranks: int = 1
+    data: DataSettings = field(default_factory=DataSettings)
 
     @property
     def home(self) -> Home:

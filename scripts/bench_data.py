@@ -24,7 +24,6 @@ import lmdb
 import numpy as np
 from PIL import Image
 
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, Datum, NetParameter
@@ -165,7 +164,7 @@ def main(asked) -> int:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     for part in asked or PARTS:
         # A thread would work ahead while the bare loop runs.
-        prefetch.set_threads(0 if part in ("raw", "jpeg") else 1)
+        os.environ["PCD_DATA_THREADS"] = "0" if part in ("raw", "jpeg") else "1"
         with tempfile.TemporaryDirectory() as folder:
             PARTS[part](Path(folder))
     return 0

@@ -1,7 +1,7 @@
 """Batches made ahead of the training loop, by threads, into buffers that are used again and again.
 
 One thread takes records and random numbers in order, so that batches are the same with any number
-of threads; the others help it to decode and transform.  The settings here hold for the process.
+of threads; the others help it to decode and transform.
 """
 
 from __future__ import annotations
@@ -19,59 +19,12 @@ import numpy as np
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Blob
-from pycaffe_dist.errors import PcdError
 
 STARVED = 0.2  # of the time; more is worth a word
 ENOUGH_BATCHES = 100  # to tell
 EXIT_SECONDS = 2.0  # that a thread is given to end its batch when the process exits
 
 T = TypeVar("T")
-
-
-# -- settings --------------------------------------------------------------------------------------
-
-
-@dataclass
-class Settings:
-    """What holds for all data layers of the process."""
-
-    threads: int | None = None
-    skip_bad_records: bool = False
-    shuffle_seed: int | None = None
-
-
-settings = Settings()
-
-
-def set_threads(threads: int | None) -> None:
-    """So many threads for each data layer; 0 makes batches when they are asked for.
-
-    None is what PCD_DATA_THREADS says, or 1.
-    """
-    if threads is not None and threads < 0:
-        raise PcdError(f"data threads: {threads}; give 0 or more")
-    settings.threads = threads
-
-
-def data_threads() -> int:
-    if settings.threads is not None:
-        return settings.threads
-    given = os.environ.get("PCD_DATA_THREADS", "1")
-    if not given.isdecimal():
-        raise PcdError(f'PCD_DATA_THREADS is "{given}"; give a number, 0 or more')
-    return int(given)
-
-
-def set_bad_records(policy: str) -> None:
-    """``stop`` at a record that cannot be decoded, or ``skip`` it and go on with the next."""
-    if policy not in ("stop", "skip"):
-        raise PcdError(f'bad records: "{policy}"; give stop or skip')
-    settings.skip_bad_records = policy == "skip"
-
-
-def set_shuffle(on: bool, seed: int = 0) -> None:
-    """Training reads records in a new order every time round; ``seed`` is the same on all ranks."""
-    settings.shuffle_seed = seed if on else None
 
 
 # -- a batch ---------------------------------------------------------------------------------------
@@ -149,8 +102,8 @@ class Prefetcher:
         passed = time.perf_counter() - self._begin
         return self.waited / passed if self.batches > 1 else 0.0
 
-    def tell_starvation(self) -> None:
-        """Say once if the net has to wait too much."""
+    def tell_starvation(self, threads: int = 1) -> None:
+        """Say once if the net has to wait too much with so many threads."""
         if self._told or self.batches % ENOUGH_BATCHES or self.starvation() <= STARVED:
             return
         self._told = True
@@ -158,7 +111,7 @@ class Prefetcher:
             "base_data_layer.cpp",
             "training waited for data %d %% of the time; try --data-threads %d",
             round(100 * self.starvation()),
-            max(4, 2 * data_threads()),
+            max(4, 2 * threads),
         )
 
     def close(self) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.data import draws, prefetch
-from pycaffe_dist.data.prefetch import Batch, Prefetcher
+from pycaffe_dist.data import draws
+from pycaffe_dist.data.prefetch import Batch, Prefetcher, share_out
 from pycaffe_dist.data.transformer import CACHED, FEW, Draws, Shape, Transformer, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Arity, Layer
@@ -167,7 +167,7 @@ class BaseData(Layer):
     def _next_batch(self) -> Batch:
         self._notice_fork()
         try:
-            if not self.prefetcher and not prefetch.data_threads():
+            if not self.prefetcher and not self.context.data.count_threads():
                 self.load_batch(self._unthreaded)
                 return self._unthreaded
             if not self.prefetcher:
@@ -178,7 +178,7 @@ class BaseData(Layer):
             self._go_back()  # asked again, the same comes of it
             raise
         if self.phase == TRAIN:
-            self.prefetcher.tell_starvation()
+            self.prefetcher.tell_starvation(self.context.data.count_threads())
         return batch
 
     def _notice_fork(self) -> None:
@@ -203,11 +203,11 @@ class BaseData(Layer):
         batch.labels.reshape(*self.label_shape(size, shape))
         out, labels = batch.data.replace_data(), batch.labels.replace_data()
         job = Job(items, numbers, out, labels, ready)
-        threads = max(1, prefetch.data_threads())
+        threads = max(1, self.context.data.count_threads())
         step = min(-(-size // threads), max(FEW, CACHED // max(1, job.out[0].nbytes)))
         parts = [range(i, min(i + step, size)) for i in range(0, size, step)]
         while parts:
-            prefetch.share_out(lambda part: self.fill(job, part), parts, threads)
+            share_out(lambda part: self.fill(job, part), parts, threads)
             parts = [range(place, place + 1) for place in self._replace_bad(job, batch)]
         self.complete(job, batch)
         batch.state = self._state()
@@ -284,7 +284,7 @@ class BaseData(Layer):
         return [place for place, _ in bad]
 
     def _instead(self, place: int, error: BadRecord, batch: Batch) -> Any:
-        if not prefetch.settings.skip_bad_records:
+        if self.context.data.bad_records == "stop":
             raise error
         batch.skipped.append(str(error))
         if len(batch.skipped) > MOST_BAD:

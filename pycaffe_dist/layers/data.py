@@ -7,7 +7,6 @@ from typing import Any
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import Views
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.backends import open_source
 from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
@@ -44,7 +43,7 @@ class Data(BaseData):
         rank, ranks = (self.context.rank, self.context.ranks) if self.phase == TRAIN else (0, 1)
         if self._shard():
             rank, ranks = 0, 1
-        seed = prefetch.settings.shuffle_seed if self.phase == TRAIN else None
+        seed = self.context.data.shuffle_seed if self.phase == TRAIN else None
         source = self._source()
         kind = DataParameter.DB.Name(self.layer_param.data_param.backend).lower()
         log.info(f"db_{kind}.cpp:35", "Opened %s %s", kind, self.layer_param.data_param.source)
@@ -131,7 +130,7 @@ class Data(BaseData):
                     image, _ = self.decode(item)
                     return self.shape_of(image.shape)
                 except BadRecord:
-                    if not prefetch.settings.skip_bad_records or source.restarts:
+                    if self.context.data.bad_records == "stop" or source.restarts:
                         raise
                 except NetError as e:
                     raise NetError(f"{self.describe(item)}: {e}") from e

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
-from pycaffe_dist.data import draws, prefetch
+from pycaffe_dist.data import draws
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.data.shards import Deal, shard_of, sources
@@ -129,7 +129,7 @@ class ImageData(BaseData):
 
     def _deal(self) -> Deal | None:
         """How ranks share the list out, if they do."""
-        seed = prefetch.settings.shuffle_seed
+        seed = self.context.data.shuffle_seed
         rank, ranks = self.context.rank, self.context.ranks
         if self.phase != TRAIN or (ranks == 1 and seed is None):
             return None
@@ -161,7 +161,7 @@ class ImageData(BaseData):
                 return self._read(self.lines[line][0])
             except FileError as e:
                 error = e
-                if not prefetch.settings.skip_bad_records:
+                if self.context.data.bad_records == "stop":
                     break
         raise error
 

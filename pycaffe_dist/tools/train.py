@@ -11,10 +11,9 @@ from pathlib import Path
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import make_folder
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, DataSettings
 from pycaffe_dist.parallel.cluster import distribute, watch
 from pycaffe_dist.parallel.job import lifeline
 from pycaffe_dist.parallel.observe.trace import Recorder
@@ -109,9 +108,8 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
             engine.fix_choices()
         if first:
             check_account(options.cluster)
-        prefetch.set_threads(options.data_threads)
-        prefetch.set_bad_records(options.bad_records)
-        prefetch.set_shuffle(options.shuffle, max(0, param.random_seed))
+        seed = max(0, param.random_seed) if options.shuffle else None
+        data = DataSettings(options.data_threads, options.bad_records, seed)
         if first and (param.snapshot or param.snapshot_after_train):
             stack.enter_context(snapshots.only_run(param.snapshot_prefix))
         if first and options.run_dir:
@@ -123,7 +121,9 @@ def train(options: TrainOptions, communicator: Communicator | None = None) -> in
         if resume:
             param.ClearField("weights")
         writes = options.dry_run is None
-        context = Context(engine=engine, rank=ranks.rank, ranks=ranks.size, writes=writes)
+        context = Context(
+            engine=engine, rank=ranks.rank, ranks=ranks.size, writes=writes, data=data
+        )
         solver = Solver(param, context)
         recycle([solver.net, *solver.test_nets])
         recorder = Recorder(ranks.rank, keep=bool(options.cluster.trace))

@@ -15,11 +15,10 @@ import numpy as np
 
 from cluster_fuzz.case import Case
 from cluster_fuzz.files import give_arrays, whole_solver_text
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.engines import create
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Tested, Updated
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, DataSettings
 from pycaffe_dist.parallel.cluster import Cluster, distribute
 from pycaffe_dist.parallel.exchange import parcel
 from pycaffe_dist.parallel.plan import plan
@@ -78,7 +77,6 @@ def prepare(case: Case) -> None:
     usual = tuple(1 << n for n in (16, 18, 20, 22, 24)), 1 << 20
     plan.BUCKETS, plan.USUAL_BUCKET = ((case.bucket,), case.bucket) if case.bucket else usual
     SHARDED.least_bytes = case.sharded_from
-    prefetch.set_shuffle(case.shuffle, case.seed)
     streams.CHUNK = ssp_items.CHUNK = case.chunk
     parcel.BLOCK = sf_push.BLOCK = 4 * case.chunk
 
@@ -89,7 +87,9 @@ def build(case: Case, folder: Path, rank: int, ranks: int, way: Way) -> Solver:
     param = parse_text(text, SolverParameter()).message
     dtype = np.float64 if way.double else np.float32
     with building:
-        solver = Solver(param, Context(dtype, create(way.engine), rank=rank, ranks=ranks))
+        data = DataSettings(shuffle_seed=case.seed if case.shuffle else None)
+        context = Context(dtype, create(way.engine), rank=rank, ranks=ranks, data=data)
+        solver = Solver(param, context)
     rng = np.random.default_rng(case.seed + 1000 * rank)
     for learnable in solver.net.params.learnable:
         blob, layer = learnable.blob, solver.net.layers[learnable.owner[0]]

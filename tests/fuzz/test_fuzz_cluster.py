@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.parallel import dwbp
 from pycaffe_dist.parallel.exchange import parcel
 from pycaffe_dist.parallel.plan import plan
@@ -37,8 +36,6 @@ def as_before(monkeypatch):
     }.items():
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name))
-    yield
-    prefetch.set_shuffle(False)
 
 
 @pytest.mark.timeout(180)  # on a busy machine

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.annotations import parse_annotated, write_annotated
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.lmdb_writer import write_lmdb
@@ -172,7 +171,7 @@ def test_the_same_with_any_number_of_threads(database, monkeypatch):
     )
     runs = []
     for threads in (0, 3):
-        monkeypatch.setattr(prefetch.settings, "threads", threads)
+        monkeypatch.setenv("PCD_DATA_THREADS", str(threads))
         set_random_seed(3)
         net = build(path, transform, SAMPLERS["some"], batch=3, phase=TRAIN)
         first = forward(net)

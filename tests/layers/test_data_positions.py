@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, DataSettings
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, Datum, NetParameter, SolverParameter
 from pycaffe_dist.proto.text import parse_text
@@ -25,11 +24,6 @@ from pycaffe_dist.solvers import snapshots
 
 COUNT = 23
 FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork")
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch):
-    monkeypatch.setattr(prefetch, "settings", prefetch.Settings())
 
 
 @pytest.fixture
@@ -70,10 +64,10 @@ def layer(kind, settings=None):
     )
 
 
-def build(kind, settings=None, **context):
+def build(kind, settings=None, rank=0, ranks=1, **data):
     param = parse_text(layer(kind, settings), NetParameter()).message
     param.state.phase = TRAIN
-    return Net(param, Context(**context))
+    return Net(param, Context(rank=rank, ranks=ranks, data=DataSettings(**data)))
 
 
 def batches(net, count):
@@ -96,9 +90,8 @@ def labels(net, count):
 def test_batches_are_the_same_with_any_number_of_threads(files, kind):
     found = []
     for threads in (0, 1, 4):
-        prefetch.set_threads(threads)
         set_random_seed(5)
-        found.append(batches(build(kind), 12))
+        found.append(batches(build(kind, threads=threads), 12))
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
 
@@ -175,15 +168,14 @@ def test_memory_data_goes_on_before_or_after_its_arrays_are_given():
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_four_ranks_see_each_record_once_and_go_on_exactly(files, shuffle):
-    prefetch.set_shuffle(shuffle, seed=11)
     settings = 'data_param { source: "db" backend: LMDB batch_size: 1 }'
-    nets = [build("Data", settings, rank=r, ranks=4) for r in range(4)]
+    seeds = (11, 12) if shuffle else (None, None)
+    nets = [build("Data", settings, r, 4, shuffle_seed=seeds[0]) for r in range(4)]
     parts = [labels(net, 3) for net in nets]
     states = [net.layers[0].get_state() for net in nets]
     assert {s["records"] for s in states} == {12}
-    prefetch.set_shuffle(shuffle, seed=12)  # the snapshot's counts
     for r in range(4):
-        resumed = build("Data", settings, rank=r, ranks=4)
+        resumed = build("Data", settings, r, 4, shuffle_seed=seeds[1])  # the snapshot's counts
         resumed.layers[0].set_state(states[0])
         parts[r] += labels(resumed, 20)
     dealt = [label for step in zip(*parts, strict=True) for label in step]
@@ -228,17 +220,18 @@ def test_image_lists_are_dealt_or_in_shards(files, shuffle, asked):
     for k in range(2):
         (files / f"list.txt_{k}").write_text(f"{k}.png {k}\n")
     settings = 'image_data_param {{ source: "list.txt" {} }}'
-    prefetch.set_shuffle(shuffle)
+    seed = 0 if shuffle else None
     dealt = []
     for k in range(2):
-        net = build("ImageData", settings.format(asked), rank=k, ranks=2)
+        net = build("ImageData", settings.format(asked), k, 2, shuffle_seed=seed)
         dealt.append(labels(net, 11))
         state = net.layers[0].get_state()
         dealt[-1] += labels(net, 12)
-        again = build("ImageData", settings.format(asked), rank=k, ranks=2)
+        again = build("ImageData", settings.format(asked), k, 2, shuffle_seed=seed)
         again.layers[0].set_state(state)
         assert labels(again, 12) == dealt[-1][11:]
-        net = build("ImageData", settings.format("shared_file_system: false"), rank=k, ranks=2)
+        alone = settings.format("shared_file_system: false")
+        net = build("ImageData", alone, k, 2, shuffle_seed=seed)
         assert labels(net, 3) == [k] * 3
     together = [label for step in zip(*dealt, strict=True) for label in step]
     assert sorted(together[:COUNT]) == sorted(together[COUNT:]) == list(range(COUNT))
@@ -276,9 +269,7 @@ def damaged(tmp_path):
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
 def test_bad_records_are_skipped_and_counted(damaged, threads, caplog):
-    prefetch.set_threads(threads)
-    prefetch.set_bad_records("skip")
-    net = build("Data", damaged)
+    net = build("Data", damaged, threads=threads, bad_records="skip")
     # A bad record's place is taken by the next good one.
     assert labels(net, 2) == [6, 1, 2, 3, 7, 8, 11, 10]
     assert net.layers[0].bad_records == 4
@@ -289,12 +280,12 @@ def test_bad_records_are_skipped_and_counted(damaged, threads, caplog):
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
 def test_a_bad_record_stops_training_by_name_each_time(tmp_path, threads):
-    prefetch.set_threads(threads)
     rows = [image_record(f"{i:02}", np.full((1, 2, 2), i, np.uint8), i) for i in range(9)]
     rows[5] = (b"05", b"\xff")
     rows[7] = (b"07", b"\xff")
     write_lmdb(tmp_path / "bad", rows)
-    net = build("Data", f'data_param {{ source: "{tmp_path}/bad" backend: LMDB batch_size: 4 }}')
+    settings = f'data_param {{ source: "{tmp_path}/bad" backend: LMDB batch_size: 4 }}'
+    net = build("Data", settings, threads=threads)
     assert labels(net, 1) == [0, 1, 2, 3]
     for _ in range(2):
         with pytest.raises(NetError, match=r'layer "d" \(Data\): .*bad: record 05: is not a Da'):
@@ -303,18 +294,17 @@ def test_a_bad_record_stops_training_by_name_each_time(tmp_path, threads):
 
 
 def test_only_bad_records(tmp_path):
-    prefetch.set_bad_records("skip")
     write_lmdb(tmp_path / "bad", [(b"1", b"\xff"), (b"2", b"\xff")])
     with pytest.raises(NetError, match=r"record .: is not a Datum"):
-        build("Data", f'data_param {{ source: "{tmp_path}/bad" backend: LMDB batch_size: 4 }}')
+        settings = f'data_param {{ source: "{tmp_path}/bad" backend: LMDB batch_size: 4 }}'
+        build("Data", settings, bad_records="skip")
 
 
 def test_files_that_are_no_images_are_skipped(files):
-    prefetch.set_bad_records("skip")
     (files / "0.png").write_text("no")
     (files / "2.png").unlink()
     settings = 'image_data_param { source: "list.txt" batch_size: 4 }'
-    net = build("ImageData", settings)
+    net = build("ImageData", settings, bad_records="skip")
     assert sorted(labels(net, 1)) == [1, 3, 4, 5]
     assert net.layers[0].bad_records == 2
 

@@ -12,7 +12,6 @@ import pytest
 
 from pycaffe_dist.data import prefetch
 from pycaffe_dist.data.prefetch import Prefetcher, share_out
-from pycaffe_dist.errors import PcdError
 
 
 class Numbers:
@@ -152,27 +151,3 @@ def test_the_first_of_several_errors_is_raised():
     for threads in (1, 4):
         with pytest.raises(ValueError, match="1"):
             share_out(work, range(8), threads)
-
-
-def test_settings(monkeypatch):
-    monkeypatch.setattr(prefetch, "settings", prefetch.Settings())
-    monkeypatch.delenv("PCD_DATA_THREADS", raising=False)
-    assert prefetch.data_threads() == 1
-    monkeypatch.setenv("PCD_DATA_THREADS", "3")
-    assert prefetch.data_threads() == 3
-    prefetch.set_threads(0)
-    assert prefetch.data_threads() == 0
-    prefetch.set_threads(None)
-    monkeypatch.setenv("PCD_DATA_THREADS", "many")
-    with pytest.raises(PcdError, match='PCD_DATA_THREADS is "many"'):
-        prefetch.data_threads()
-    with pytest.raises(PcdError, match="-1; give 0 or more"):
-        prefetch.set_threads(-1)
-    with pytest.raises(PcdError, match="give stop or skip"):
-        prefetch.set_bad_records("maybe")
-    prefetch.set_bad_records("skip")
-    prefetch.set_shuffle(True, 5)
-    assert prefetch.settings == prefetch.Settings(None, True, 5)
-    prefetch.set_bad_records("stop")
-    prefetch.set_shuffle(False)
-    assert prefetch.settings == prefetch.Settings()
