@@ -83,7 +83,6 @@ ROOMS = {
         "pycaffe/",
         "errors helpers proto values words layer data engines net solver parallel report",
     ),
-    "onnx": Room("onnx/", "errors helpers proto values layer net"),
     "py2": Room("py2/", "errors helpers words data pycaffe"),
     "testing": Room(
         "testing/", "errors helpers proto values layer layers engines net solver parallel"
