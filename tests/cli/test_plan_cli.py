@@ -10,8 +10,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def plan(monkeypatch, capsys):
-    """Run ``pcd plan`` on a model: (exit code, output, errors)."""
+    """Run ``pcd plan`` on a model: (exit code, output, errors); the machine is not measured."""
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("pycaffe_dist.tools.plan.measure_rank", lambda: (40e9, 10e9))
 
     def run(model, *flags):
         solver = f"models/{model}/solver.prototxt"
