@@ -96,6 +96,6 @@ def test_what_looks_like_a_flag_and_is_none(words):
 @pytest.mark.parametrize("tool", ["caffe", "caffe.bin", "compute_image_mean", "draw_net.py"])
 def test_the_shims_have_caffes_help(tool, monkeypatch):
     monkeypatch.setenv("PCD_PYTHON", sys.executable)
-    done = subprocess.run([SHIMS / tool, "-help"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([SHIMS / tool, "-help"], capture_output=True, text=True, timeout=150)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: pcd ")

@@ -40,7 +40,7 @@ def test_they_work_from_outside_the_environment(tmp_path, capsys, monkeypatch, i
         env={"PATH": path, "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("pcd ") and "Input" in done.stdout

@@ -2,10 +2,9 @@
 
 import logging
 import re
-import subprocess
-import sys
 
 import pytest
+import warm
 
 from pycaffe_dist.cli import VERBS, main
 from pycaffe_dist.loading import save_weights
@@ -94,10 +93,9 @@ def test_a_script_logs_and_its_log_can_be_parsed(tmp_path):
 
     def run(setting):
         (tmp_path / "solve.py").write_text(script % setting)
-        command = [sys.executable, "-m", "pycaffe_dist", "run", "solve.py"]
-        return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
-        )
+        done = warm.pcd("run", "solve.py", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done
 
     done = run("")
     assert done.stdout == ""
