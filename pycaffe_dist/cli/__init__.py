@@ -31,6 +31,7 @@ _ORDER = (
     "eval_detection",
     "segment",
     "export",
+    "import",
     "plot",
     "parse_log",
     "convert_imageset",

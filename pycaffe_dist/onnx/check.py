@@ -48,7 +48,7 @@ def difference(ours: Array, theirs: Array) -> float:
     return float(apart / max(largest, 1e-6))
 
 
-def run_apart(path: Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run_apart(path: str | Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """As run_onnx, in a process of its own: ONNX Runtime has its copy of the weights there."""
     with tempfile.TemporaryDirectory(prefix="pcd-onnx-") as folder:
         given, found = Path(folder, "in.npz"), Path(folder, "out.npz")

@@ -1,0 +1,1 @@
+"""The layers of each ONNX operator, by families; `build.imports` makes them known."""

@@ -1,0 +1,90 @@
+"""What ``pcd import`` does: an ONNX model as a prototxt and a .caffemodel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pycaffe_dist import engines
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.files import atomic_write
+from pycaffe_dist.layer import Context
+from pycaffe_dist.loading import save_weights
+from pycaffe_dist.memory import Array
+from pycaffe_dist.net import Net
+from pycaffe_dist.onnx.check import difference, run_apart
+from pycaffe_dist.onnx.importing.build import Builder
+from pycaffe_dist.onnx.importing.model import Model, read_model
+from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter
+from pycaffe_dist.proto.text import format_text
+
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The net, and how far its outputs are from the model's."""
+
+    layers: int
+    parameters: int
+    differences: dict[str, float]
+
+
+def import_model(
+    path: str,
+    net_file: str,
+    weights_file: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    batch: int = 1,
+    check: bool = True,
+    tolerance: float = TOLERANCE,
+) -> Imported:
+    """Write a net and its weights, unless what they compute differs by too much."""
+    model = read_model(path, shapes, batch)
+    builder = Builder(model)
+    param = builder.build()
+    net = filled(param, builder.weights)
+    found = _differences(net, model) if check else {}
+    wrong = {name: apart for name, apart in found.items() if not apart <= tolerance}
+    if wrong:
+        parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
+        raise NetError(
+            f"{path}: the net computes something else than ONNX Runtime: {parts} of the largest "
+            f"value, more than {tolerance:g}. Nothing was written; --tolerance allows more"
+        )
+    with atomic_write(net_file) as file:
+        file.write(format_text(param).encode())
+    save_weights(net, weights_file)
+    count = sum(blob.size for values in builder.weights.values() for blob in values)
+    return Imported(len(param.layer), count, found)
+
+
+def filled(param: NetParameter, weights: Mapping[str, list[Array]]) -> Net:
+    """The net in TEST with these parameters."""
+    stated = NetParameter()
+    stated.CopyFrom(param)
+    stated.state.phase = TEST
+    engine = engines.current()
+    engine.fix_choices()
+    net = Net(stated, Context(engine=engine, writes=False))
+    for layer in net.layers:
+        for blob, values in zip(layer.blobs, weights.get(layer.name, ()), strict=False):
+            if blob.count != values.size:
+                raise layer.error(f"takes {blob.shape} parameters, the model has {values.shape}")
+            blob.data[...] = values.reshape(blob.shape)
+    return net
+
+
+def _differences(net: Net, model: Model) -> dict[str, float]:
+    rng = np.random.default_rng(1)
+    inputs = {n: rng.standard_normal(model.shapes[n]).astype(np.float32) for n in model.inputs}
+    theirs = run_apart(model.path, inputs)
+    for name, values in inputs.items():
+        net.blobs[net.blob_ids[name]].data[...] = values
+    net.forward()
+    return {
+        name: difference(net.blobs[net.blob_ids[name]].data, np.asarray(values, np.float32))
+        for name, values in theirs.items()
+    }
