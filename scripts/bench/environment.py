@@ -1,4 +1,4 @@
-"""PyTorch's own environment, made once, and what machine this is."""
+"""Environments of what we are compared with, made once, and what machine this is."""
 
 from __future__ import annotations
 
@@ -14,22 +14,33 @@ from typing import Any
 import numpy as np
 
 TORCH = "2.13.0"
-FOLDER = Path.home() / ".cache" / "pycaffe_dist" / "bench-torch"
+OPENCV = "4.14.0.94"  # 5 has no importer of Caffe's nets
+CACHE = Path.home() / ".cache" / "pycaffe_dist"
+FOLDER = CACHE / "bench-torch"
 
 
 def torch_python(folder: Path) -> Path:
-    """The interpreter of the environment in ``folder``, which is made if it is not there."""
-    python, stamp = folder / "bin" / "python", folder / f".torch-{TORCH}"
+    """The interpreter of PyTorch's environment in ``folder``, which is made if it is not there."""
+    return _python(folder, "torch", TORCH)
+
+
+def opencv_python(folder: Path = CACHE / "bench-opencv") -> Path:
+    """The same for OpenCV."""
+    return _python(folder, "opencv-python-headless", OPENCV)
+
+
+def _python(folder: Path, package: str, version: str) -> Path:
+    python, stamp = folder / "bin" / "python", folder / f".{package}-{version}"
     if stamp.exists():
         return python
     if folder.exists():
         raise SystemExit(f"{folder} is there, but not finished: another run makes it, or remove it")
-    print(f"installing PyTorch {TORCH} into {folder}", flush=True)
+    print(f"installing {package} {version} into {folder}", flush=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     # pip from outside: Debian's venv may come without one.
     subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
-    subprocess.run([*pip, f"torch=={TORCH}", f"numpy=={np.__version__}"], check=True)
+    subprocess.run([*pip, f"{package}=={version}", f"numpy=={np.__version__}"], check=True)
     stamp.touch()
     return python
 
