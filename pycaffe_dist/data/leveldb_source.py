@@ -23,12 +23,12 @@ class LevelDBSource(Source):
         """In one step: several calls would take longer than all the rest for a small record."""
         key, buffer, begin, end = self._here
         self._at += 1
-        following = next(self._records, None)
-        if following is None:
+        for following in self._records:  # one step of it, quicker than a call of next()
+            self._here = following
+            break
+        else:
             self.restarts += 1
             self._rewind()
-        else:
-            self._here = following
         return key, buffer[begin:end]
 
     def view(self) -> tuple[bytes, Buffer]:

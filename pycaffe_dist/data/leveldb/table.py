@@ -44,9 +44,14 @@ Handle = tuple[int, int]  # where a block begins, and its length
 
 @dataclass
 class Room:
-    """How many records all tables together may still remember: a fifth of a kilobyte each."""
+    """What all tables together may still remember.
+
+    Records are a fifth of a kilobyte each; bytes are those of blocks that were compressed, of which
+    LevelDB keeps as many.
+    """
 
     records: int = 200_000
+    bytes: int = 8 << 20
 
 
 class Table:
@@ -98,11 +103,14 @@ class Table:
         return found, seen
 
     def _keep(self, i: int, found: list[Record], last: bytes | None) -> None:
-        """Remember what is in a block; not if its values would have to be remembered, too."""
+        """Remember what is in a block."""
         stored = not found or found[0][1] is self.buffer
-        if stored and i not in self._kept and len(found) <= self._room.records:
+        size = 0 if stored else len(found[0][1])
+        room = self._room
+        if i not in self._kept and len(found) <= room.records and size <= room.bytes:
             self._kept[i] = found, last
-            self._room.records -= len(found)
+            room.records -= len(found)
+            room.bytes -= size
 
     def versions(self, start: bytes) -> Iterator[Version]:
         """As ``records``, with older values and deletions; of one key the newest comes first."""

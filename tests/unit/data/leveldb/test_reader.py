@@ -13,6 +13,7 @@ from pycaffe_dist.data.database import records_of
 from pycaffe_dist.data.leveldb import reader, table
 from pycaffe_dist.data.leveldb.reader import LevelDB
 from pycaffe_dist.data.leveldb_source import LevelDBSource
+from pycaffe_dist.data.leveldb_writer import new_leveldb
 from pycaffe_dist.errors import FileError
 
 CASES = ["log", "unfinished", "levels", "recovered", "stored"]
@@ -199,3 +200,17 @@ def test_other_orders_of_keys(tmp_path):
     ).close()
     with pytest.raises(FileError, match="its keys are ordered by 'theirs'"):
         LevelDB(str(tmp_path))
+
+
+def test_compressed_blocks_are_remembered_within_bounds(tmp_path, monkeypatch):
+    room = table.Room(bytes=100_000)
+    monkeypatch.setattr(reader, "Room", lambda: room)
+    records = [(b"%04d" % i, bytes([i]) * 20_000) for i in range(12)]  # blocks of four
+    with new_leveldb(tmp_path / "db") as put:
+        for key, value in records:
+            put(key, value)
+    database = reader.LevelDB(str(tmp_path / "db"))
+    for _ in range(2):
+        found = [record for some in database.records() for record in some]
+        assert [(key, buffer[begin:end]) for key, buffer, begin, end in found] == records
+        assert 0 <= room.bytes < 30_000  # one block, and no room for another
