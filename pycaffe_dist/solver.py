@@ -40,6 +40,7 @@ from pycaffe_dist.solvers.history import History
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
+from pycaffe_dist.solvers.weight_average import WeightAverage
 from pycaffe_dist.update_step import UpdateStep
 
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
@@ -109,6 +110,8 @@ class Solver:
         self.history = History(self.rule.slots, shapes, self.context.dtype)
         if param.weights:
             self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
+        if param.ema_decay:
+            self.subscribers.append(WeightAverage(self))
         log.info("solver.cpp:57", "Solver scaffolding done.")
 
     def _build(self, described: SolverNet) -> Net:

@@ -24,6 +24,7 @@ class UpdateStep:
         regularization: the regularization_type of the solver.
         clip: the largest norm of all gradients together; below 0 for any.
         correction: by which the rule multiplies its rate in this iteration; 1 for most rules.
+        momentum: where it has a policy of its own; None: that of the rule.
     """
 
     iteration: int
@@ -33,6 +34,7 @@ class UpdateStep:
     regularization: str = "L2"
     clip: float = -1.0
     correction: float = 1.0
+    momentum: float | None = None
 
     @property
     def share(self) -> float:

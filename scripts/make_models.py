@@ -31,6 +31,7 @@ MAX, AVE = params.Pooling.MAX, params.Pooling.AVE
 LMDB = params.Data.LMDB
 XAVIER = {"type": "xavier"}
 MSRA = {"type": "msra"}
+FILLERS = {"weight_filler", "bias_filler", "scale_filler", "shift_filler", "slope_filler"}
 # Biases learn twice as fast and do not decay.
 BIASED = [{"lr_mult": 1, "decay_mult": 1}, {"lr_mult": 2, "decay_mult": 0}]
 DOUBLE = [{"lr_mult": 1}, {"lr_mult": 2}]
@@ -596,6 +597,7 @@ class Model:
     deploy_ending: Callable[[NetSpec, Top], None] = probabilities
     deploy_family: Family | None = None
     output: str = 'class probabilities in "prob"'  # of deploy
+    script: str = "scripts/make_models.py"
 
     def files(self) -> dict[Path, str]:
         """The text of each file, by its path."""
@@ -626,14 +628,13 @@ class Model:
         net.name = self.name
         for layer in net.layer:
             layer.ClearField("param")
-            for message in layer.convolution_param, layer.inner_product_param:
-                for part in ("weight_filler", "bias_filler"):
-                    if message.HasField(part):
-                        message.ClearField(part)
+            for message in [value for kind, value in layer.ListFields() if kind.message_type]:
+                for part in FILLERS & {kind.name for kind, _ in fields_of(message)}:
+                    message.ClearField(part)
         return net
 
     def _text(self, net: NetParameter, *more: str) -> str:
-        about = [*self.about.splitlines(), *more, "Written by scripts/make_models.py."]
+        about = [*self.about.splitlines(), *more, f"Written by {self.script}."]
         return "\n".join([*(f"# {line}" for line in about), *written(net)]) + "\n"
 
 
@@ -647,6 +648,11 @@ class Autoencoder(Model):
             self.source.layer(TEST, "test-on-train", self.source.train),
             self.source.layer(TEST, "test-on-test"),
         ]
+
+
+def fields_of(message: Any) -> list[Any]:
+    """The fields that are set; of a list of messages none."""
+    return list(message.ListFields()) if hasattr(message, "ListFields") else []
 
 
 # -- text ------------------------------------------------------------------------------------------
@@ -935,12 +941,12 @@ MODELS: list[Model] = [
 ]
 
 
-def main() -> int:
+def main(models: Sequence[Model] = MODELS, script: str = "scripts/make_models.py") -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL", help="all, if none is named")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     options = parser.parse_args()
-    known = {model.folder: model for model in MODELS}
+    known = {model.folder: model for model in models}
     for name in options.models:
         if name not in known:
             parser.error(f"no model {name!r} here; there are: {', '.join(known)}")
@@ -951,9 +957,7 @@ def main() -> int:
                 continue
             stale += 1
             if options.check:
-                print(
-                    f"{path.relative_to(ROOT)} differs; run: python scripts/make_models.py {name}"
-                )
+                print(f"{path.relative_to(ROOT)} differs; run: python {script} {name}")
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)

@@ -17,10 +17,17 @@ cosine      min + (base − min)/2 · (1 + cos(π · iter / max_iter)), min = mi
 Before any policy: Intel's warm-up, from warmup_start_lr to base in warmup_iter iterations, linear;
 or NVCaffe's, from rampup_lr in rampup_interval iterations, quadratic.  With ``min_lr`` poly ends
 there, and no policy goes below it.
+
+Momentum and weight decay have policies too, NVCaffe's; t = iter / max_iter:
+
+momentum_policy      fixed; poly: μ + (max − μ)·t^power, max = max_momentum, 0.99 if not given;
+                     opt: (1 − √rate / 2)², max_momentum at most if that is given
+weight_decay_policy  fixed; poly: λ·t^power, or λ + (max − λ)·t^power with a max_weight_decay
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -43,6 +50,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "multifixed": ("stagelr", "stageiter"),
     "cosine": ("max_iter",),
 }
+MOMENTUM, WEIGHT_DECAY = ("fixed", "poly", "opt"), ("fixed", "poly")
 # What is read of the fields that forks added to solvers.
 FORK_FIELDS = {
     f"SolverParameter.{name}"
@@ -61,6 +69,13 @@ FORK_FIELDS = {
         "larc",
         "larc_eta",
         "larc_policy",
+        "momentum_policy",
+        "max_momentum",
+        "momentum_power",
+        "weight_decay_policy",
+        "weight_decay_power",
+        "max_weight_decay",
+        "ema_decay",
     ]
 }
 
@@ -89,10 +104,10 @@ def policy_problems(solver: SolverParameter) -> list[str]:
     """What is wrong with a solver's policy and its settings: Caffe's checks, and max_iter."""
     policy = solver.lr_policy
     if policy not in NEEDS:
-        known = ", ".join(NEEDS)
         hint = did_you_mean(policy, NEEDS)
-        return [f'lr_policy "{policy}" is not known{hint}; the policies are: {known}']
-    problems = []
+        names = ", ".join(NEEDS)
+        return [f'lr_policy "{policy}" is not known{hint}; the policies are: {names}']
+    problems = _momentum_problems(solver)
     if "gamma" in NEEDS[policy] and solver.gamma < 0:
         problems.append(f'lr_policy "{policy}" needs gamma >= 0, not {solver.gamma:g}')
     for name in ("stepsize", "max_iter"):
@@ -112,6 +127,39 @@ def policy_problems(solver: SolverParameter) -> list[str]:
         if where not in FORK_FIELDS
     ]
     return problems
+
+
+def _momentum_problems(solver: SolverParameter) -> list[str]:
+    problems = []
+    if solver.momentum_policy != "fixed" and solver.type not in ("SGD", "Nesterov"):
+        problems.append(f"momentum_policy is for SGD and Nesterov, not for {solver.type}")
+    for name, known in ("momentum", MOMENTUM), ("weight_decay", WEIGHT_DECAY):
+        policy = getattr(solver, f"{name}_policy")
+        if policy not in known:
+            problems.append(f'{name}_policy "{policy}" is not known; there are: {", ".join(known)}')
+        elif policy == "poly" and solver.max_iter <= 0:
+            problems.append(f'{name}_policy "poly" needs max_iter > 0, not {solver.max_iter}')
+    return problems
+
+
+def momentum(p: SolverParameter, iteration: int, rate: float) -> float | None:
+    """The momentum of an iteration that has this learning rate; None if it has no policy."""
+    if p.momentum_policy == "poly":
+        grown: float = (iteration / p.max_iter) ** p.momentum_power
+        return p.momentum + (p.max_momentum - p.momentum) * grown
+    if p.momentum_policy == "opt":
+        best = (1 - math.sqrt(rate) / 2) ** 2
+        return min(best, p.max_momentum) if p.HasField("max_momentum") else best
+    return None
+
+
+def weight_decay(p: SolverParameter, iteration: int) -> float:
+    """The weight decay of an iteration."""
+    if p.weight_decay_policy != "poly":
+        return p.weight_decay
+    first = p.weight_decay if p.max_weight_decay else 0.0
+    grown: float = (iteration / p.max_iter) ** p.weight_decay_power
+    return first + ((p.max_weight_decay or p.weight_decay) - first) * grown
 
 
 def learning_rate(solver: SolverParameter, iteration: int, current_step: int) -> float:

@@ -80,13 +80,17 @@ class Rule:
         """What the rate is multiplied by in an iteration, counted from 0."""
         return 1.0
 
+    def momentum_of(self, step: UpdateStep) -> float:
+        """That of the solver, unless it has a policy (SGD and Nesterov)."""
+        return float(self.momentum if step.momentum is None else step.momentum)
+
     def local_rate(self, step: UpdateStep, param: Param, w: Array, g: Array) -> float:
         """The rate of a ``whole`` parameter, of which ``step`` has no factors yet.
 
         This is NVIDIA Caffe's ``larc``: local = (1 − μ)·η·‖w‖/‖g‖;  rate·local, or the smaller of
         the two if it clips.  There lr_mult only says whether a parameter learns.
         """
-        local = (1 - self.momentum) * self.larc_eta * ratio(w, g)
+        local = (1 - self.momentum_of(step)) * self.larc_eta * ratio(w, g)
         if not param.lr_mult:
             return 0.0
         return float(min(step.rate, local) if self.larc_clips else step.rate * local)
@@ -111,7 +115,7 @@ class SGD(Rule):
 
     def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
         h = past["momentum"]
-        h *= self.momentum
+        h *= self.momentum_of(step)
         g *= step.rate
         h += g
         g[...] = h
@@ -125,11 +129,11 @@ class Nesterov(Rule):
 
     def step(self, g: Array, past: Mapping[str, Array], step: UpdateStep, work: Array) -> None:
         h = past["momentum"]
-        h *= self.momentum
+        h *= self.momentum_of(step)
         work[...] = h
         g *= step.rate
         h += g
-        np.multiply(h, 1 + self.momentum, out=g)
+        np.multiply(h, 1 + self.momentum_of(step), out=g)
         g -= work
 
 

@@ -33,6 +33,7 @@ from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.weights import State, read_state, read_weights, write_state
 from pycaffe_dist.rng import generator
+from pycaffe_dist.solvers.weight_average import averaged
 
 if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
@@ -373,5 +374,6 @@ def only_run(prefix: str) -> Iterator[None]:
 
 def remove(snapshot: Snapshot) -> None:
     """Delete a snapshot; the third file first, so that what is left never looks whole."""
-    for path in (snapshot.stem + sidecar.SUFFIX, snapshot.state, snapshot.weights):
+    files = (snapshot.state, snapshot.weights, averaged(snapshot.weights))
+    for path in (snapshot.stem + sidecar.SUFFIX, *files):
         Path(path).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from pycaffe_dist.engines.base import NUMPY, Engine, Loss
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import HOST, Array, Value
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.solvers.policies import momentum, weight_decay
 from pycaffe_dist.solvers.rules import BLOCK, Rule
 from pycaffe_dist.threads import flush_denormals, run, shares
 from pycaffe_dist.update_step import ParamValues, UpdateStep
@@ -59,10 +60,11 @@ def step_of(solver: SolverParameter, rule: Rule, iteration: int, rate: float) ->
         iteration,
         rate,
         solver.iter_size,
-        solver.weight_decay,
+        weight_decay(solver, iteration),
         solver.regularization_type,
         solver.clip_gradients,
         rule.correction(iteration),
+        momentum(solver, iteration, rate),
     )
 
 

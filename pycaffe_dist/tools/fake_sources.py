@@ -20,7 +20,15 @@ SIZES = (
     ("new_height", "new_width"),
 )
 # Shapes of one item, by a word in the names of source, layer or net.
-KNOWN = {"siamese": (2, 28, 28), "mnist": (1, 28, 28), "lenet": (1, 28, 28), "cifar": (3, 32, 32)}
+KNOWN = {
+    "siamese": (2, 28, 28),
+    "mnist": (1, 28, 28),
+    "lenet": (1, 28, 28),
+    "cifar": (3, 32, 32),
+    "camvid": (3, 360, 480),
+    "mjsynth": (1, 32, 100),
+    "ctc_digits": (1, 28, 96),
+}
 IMAGES = (
     (3, 224, 224),
     (3, 227, 227),
@@ -58,7 +66,8 @@ class Source:
         settings = str(layer).lower()
         found = re.search(r"batch_size\W+(\d+)", settings)  # in whichever message; or param_str
         self.batch = batch_size or (int(found[1]) if found else 1)
-        self.batch = max(1, self.batch)
+        # Images that keep their proportions come one by one.
+        self.batch = 1 if "fit_small_size" in settings else max(1, self.batch)
         self.words = f"{settings} {net_name.lower()}"
         self.read = self._read()
 

@@ -14,7 +14,10 @@ import lmdb
 import numpy as np
 import pytest
 import warm
+from PIL import Image
 
+from pycaffe_dist.data.annotations import parse_annotated, write_annotated
+from pycaffe_dist.data.hdf5_sink import write_listed
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -24,10 +27,12 @@ from pycaffe_dist.proto.state import filter_net
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.weights import read_weights
 from pycaffe_dist.tools.check import check_file
+from pycaffe_dist.tools.fake_data import fake_data
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "models"
 ZOO = ROOT.parent / "shared" / "zoo"
+DRAWN = ROOT / "data" / "ssd_shapes" / "create_ssd_shapes.py"
 
 # Stored values of the deploy net, all blobs as Caffe stores them.  torchvision and Keras count what
 # is learned only; BatchNorm's means, variances ("statistics") and factors come on top of that.
@@ -38,8 +43,11 @@ PARAMETERS = {
     "bvlc_reference_rcnn_ilsvrc13": 57_687_624,
     "cifar10_full": 89_578,
     "cifar10_quick": 145_578,
+    "crnn": 8_329_768,
+    "ctc_digits": 122_510,
     "densenet121": 7_978_856 + 2 * 41_824 + 121,  # torchvision, statistics, factors
     "digits": 431_080,
+    "faster_rcnn_zf": 59_294_751,
     "fcn": 61_224,
     "finetune_flickr_style": 56_950_164,
     "hdf5_classification": 10,
@@ -47,18 +55,24 @@ PARAMETERS = {
     "lstm": 5_640,
     "mnist_autoencoder": 2_837_314,
     "mnist_siamese": 431_102,
+    "mobilenet_ssd": 5_821_468,
     "mobilenet_v1": 4_231_976 + 2 * 10_944 + 27,  # Keras, statistics, factors
     "nin": 7_595_176,
+    "pspnet50": 46_841_174,
     "resnet152": 60_192_808 + 2 * 75_712 + 155,  # torchvision, statistics, factors
     "resnet20_cifar": 274_847,
     "resnet50": 25_557_032 + 2 * 26_560 + 53 + 64,  # and the bias of conv1
+    "segnet_basic": 1_416_587,
     "squeezenet_v1.1": 1_235_496,
+    "ssd300_vgg16": 26_285_486,
+    "ssd_shapes": 121_205,
     "vgg16": 138_357_544,
     "vgg19": 143_667_240,
     "vgg19_22k": 229_052_817,
 }
-# What training has besides: GoogLeNet's heads, the second of two nets that share their parameters.
+# What training has besides: heads of GoogLeNet and PSPNet, the second of two nets that share all.
 ONLY_IN_TRAINING = {
+    "pspnet50": re.compile(r"conv[46]_aux"),
     "bvlc_googlenet": re.compile(r"loss[12]/"),
     "mnist_siamese": re.compile(r".*_p$"),
 }
@@ -95,7 +109,30 @@ def workplace(tmp_path_factory):
     run(folder, "lstm/make_data.py", "--out", "data/lstm")
     run(folder, "fcn/make_data.py", "--out", "data/shapes")
     run(folder, "hdf5_classification/make_data.py", "--out", "data/hdf5_classification")
+    run(folder, "ctc_digits/make_data.py", "--out", "data/ctc_digits", "--strings", "4")
+    run(folder, DRAWN, "--out", "data/ssd_shapes", "--images", "4")
+    words = {"data": np.zeros((4, 1, 32, 100), "f4"), "label": np.ones((4, 7), "f4")}
+    for part in ("train", "test"):
+        (folder / "data/mjsynth").mkdir(parents=True, exist_ok=True)
+        write_listed(folder / "data/mjsynth", part, words, folder)
+    labelled_images(folder, "camvid", ("train", "test"), (360, 480))
+    labelled_images(folder, "ade20k", ("train", "val"), (473, 473))
+    for part in ("trainval", "test"):
+        key, datum = image_record("0", np.zeros((3, 75, 100), np.uint8), -1)
+        record = key, write_annotated(datum, [[1, 0, 0.1, 0.1, 0.9, 0.9, 0]])
+        write_lmdb(folder / f"data/VOC0712/VOC0712_{part}_lmdb", [record])
     return folder
+
+
+def labelled_images(folder, name, parts, size):
+    """Lists of one image and its labels, and those."""
+    root = folder / "data" / name
+    root.mkdir(parents=True)
+    prefix = "" if name == "ade20k" else f"data/{name}/"  # that net has a root_folder
+    for kind in ("image", "label"):
+        Image.new("L" if kind == "label" else "RGB", size[::-1]).save(root / f"{kind}.png")
+    for part in parts:
+        (root / f"{part}.txt").write_text(f"{prefix}image.png {prefix}label.png\n")
 
 
 @pytest.fixture
@@ -105,7 +142,7 @@ def here(workplace, monkeypatch):
 
 
 def run(folder, script, *arguments):
-    command = [sys.executable, MODELS / script, *arguments]
+    command = [sys.executable, MODELS / script, *arguments]  # or one of data/, by its whole path
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -237,6 +274,19 @@ def test_the_deployed_net_is_fine(model):
         ("resnet152", "res5c", (1, 2048, 7, 7)),
         ("squeezenet_v1.1", "conv10", (10, 1000, 14, 14)),
         ("vgg19_22k", "prob", (10, 21841)),
+        ("ssd300_vgg16", "mbox_priorbox", (1, 2, 4 * 8732)),
+        ("ssd300_vgg16", "mbox_conf", (1, 21 * 8732)),
+        ("mobilenet_ssd", "mbox_priorbox", (1, 2, 4 * 1917)),
+        ("mobilenet_ssd", "conv17_2", (1, 128, 1, 1)),
+        ("faster_rcnn_zf", "rpn_cls_score", (1, 18, 39, 51)),
+        ("faster_rcnn_zf", "roi_pool_conv5", (300, 256, 6, 6)),
+        ("segnet_basic", "upsample4", (1, 64, 45, 60)),
+        ("segnet_basic", "argmax", (1, 1, 360, 480)),
+        ("pspnet50", "conv5_3_concat", (1, 4096, 60, 60)),
+        ("pspnet50", "prob", (1, 150, 473, 473)),
+        ("crnn", "sequence", (26, 1, 512)),
+        ("crnn", "embed2", (26, 1, 37)),
+        ("ctc_digits", "sequence", (24, 1, 11, 1)),
     ],
 )
 def test_blobs_on_the_way(model, name, shape):
@@ -272,8 +322,9 @@ def make_models(monkeypatch, tmp_path):
     return call
 
 
-def test_the_committed_files_are_what_the_script_writes():
-    command = [sys.executable, ROOT / "scripts/make_models.py", "--check"]
+@pytest.mark.parametrize("script", ["make_models.py", "make_fork_models.py"])
+def test_the_committed_files_are_what_the_script_writes(script):
+    command = [sys.executable, ROOT / "scripts" / script, "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150)
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -398,6 +449,37 @@ def test_what_is_made_can_be_learned(solver, iterations, accuracy, workplace, tm
     assert done.returncode == 0, done.stderr
     found = re.findall(r"Test net output #0: accuracy = (\S+)", done.stderr)
     assert float(found[-1]) >= accuracy
+
+
+def test_made_strings_are_digits_side_by_side(workplace):
+    found = datasets(workplace / "data" / "ctc_digits" / "train.h5")
+    assert found["data"].shape == (4, 1, 28, 96)
+    lengths = (found["label"] > 0).sum(1)
+    assert found["label"].max() <= 10
+    assert ((lengths >= 2) & (lengths <= 4)).all()
+    assert all((row[:n] > 0).all() for row, n in zip(found["label"], lengths, strict=True))
+    # Columns with ink are those of the digits, which are 20 pixels wide each.
+    assert ((found["data"].max(axis=(1, 2)) > 0).sum(1) <= 20 * lengths).all()
+
+
+def test_drawn_shapes_are_in_their_boxes(workplace):
+    path = workplace / "data/ssd_shapes/ssd_shapes_test_lmdb"
+    with lmdb.open(str(path), lock=False) as db, db.begin() as transaction:
+        values = [bytes(value) for _, value in transaction.cursor()]
+    assert len(values) == 4
+    drawn = 0
+    for value in values:
+        datum, boxes = parse_annotated(value)
+        image = np.frombuffer(Datum.FromString(bytes(datum)).data, np.uint8).reshape(3, 64, 64)
+        ground = np.median(image, axis=(1, 2))
+        for label, _, *corners, difficult in boxes:
+            x1, y1, x2, y2 = (round(float(c) * 64) for c in corners)
+            assert label in (1, 2, 3) and not difficult
+            middle = image[:, (y1 + y2) // 2, (x1 + x2) // 2]
+            assert abs(middle - ground).sum() > 20
+            assert 12 <= x2 - x1 == y2 - y1 <= 34
+            drawn += 1
+    assert drawn
 
 
 # -- against nets and weights of others ------------------------------------------------------------
@@ -535,6 +617,33 @@ def test_parameters_of_others(ours, theirs):
         file.net.state.phase = TEST
         expected = blobs_by_layer(Net(file, Context(dry=True)))
     assert parameters(MODELS / f"{ours}.prototxt", TEST) == expected
+
+
+# Nets of forks, whose layers are more than `structure` compares: their parameters are the same.
+SAME_PARAMETERS = [
+    ("segnet_basic", "alexgkendall+SegNet-Tutorial/Example_Models/segnet_basic_camvid", TEST),
+    (
+        "pspnet50",
+        "foss-for-synopsys-dwc-arc-processors+synopsys-caffe/evaluation/prototxt/"
+        "pspnet50_ADE20K_473",
+        TEST,
+    ),
+    ("mobilenet_ssd", "chuanqi305+MobileNet-SSD/train", TRAIN),
+    ("faster_rcnn_zf", "opencv+opencv_extra/testdata/dnn/faster_rcnn_zf", TEST),
+]
+
+
+@need_zoo
+@pytest.mark.parametrize(("model", "theirs", "phase"), SAME_PARAMETERS)
+def test_parameters_of_fork_nets(model, theirs, phase):
+    file = read_net(ZOO / "nets" / f"{theirs}.prototxt")
+    if phase == TRAIN:
+        file.net.CopyFrom(fake_data(file.net, batch_size=1))
+    file.net.state.phase = phase
+    kept = [layer for layer in file.net.layer if layer.type != "DetectionOutput"]
+    del file.net.layer[:]
+    file.net.layer.extend(kept)
+    assert blobs_by_layer(Net(file.net, Context(dry=True))) == of_deploy(model)
 
 
 @need_zoo

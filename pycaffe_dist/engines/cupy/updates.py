@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
 # By rule: the kernel, and its settings between the rate and the share.
-RULES: dict[str, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
-    "SGD": ("sgd_update", lambda r: (r.momentum,)),
-    "Nesterov": ("nesterov_update", lambda r: (r.momentum,)),
-    "AdaGrad": ("adagrad_update", lambda r: (r.delta,)),
-    "RMSProp": ("rmsprop_update", lambda r: (r.delta, r.decay, 1 - r.decay)),
-    "AdaDelta": ("adadelta_update", lambda r: (r.delta, r.momentum, 1 - r.momentum)),
+RULES: dict[str, tuple[str, Callable[[Any, UpdateStep], tuple[float, ...]]]] = {
+    "SGD": ("sgd_update", lambda r, step: (r.momentum_of(step),)),
+    "Nesterov": ("nesterov_update", lambda r, step: (r.momentum_of(step),)),
+    "AdaGrad": ("adagrad_update", lambda r, _: (r.delta,)),
+    "RMSProp": ("rmsprop_update", lambda r, _: (r.delta, r.decay, 1 - r.decay)),
+    "AdaDelta": ("adadelta_update", lambda r, _: (r.delta, r.momentum, 1 - r.momentum)),
     "Adam": (
         "adam_update",
-        lambda r: (r.delta, r.momentum, 1 - r.momentum, r.momentum2, 1 - r.momentum2),
+        lambda r, _: (r.delta, r.momentum, 1 - r.momentum, r.momentum2, 1 - r.momentum2),
     ),
 }
 
@@ -30,7 +30,7 @@ def update(engine: CupyEngine, values: ParamValues, rule: Any, step: UpdateStep)
     """Normalise, regularise, the rule and the subtraction."""
     kernel, settings = RULES[rule.type]
     rate = step.rate * step.correction
-    numbers = rate, *settings(rule), step.share, step.decay, bool(step.decay) and step.l1
+    numbers = rate, *settings(rule, step), step.share, step.decay, bool(step.decay) and step.l1
     data = values.data
     arrays = engine.one(data.dtype), data, values.diff, *values.history.values()
     engine.launch(kernel, data.dtype, data.size, *numbers, *arrays)

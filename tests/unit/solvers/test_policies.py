@@ -1,10 +1,21 @@
 import math
 
+import numpy as np
 import pytest
 
+from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
-from pycaffe_dist.solvers.policies import Plateau, learning_rate, policy_problems
+from pycaffe_dist.solvers import update
+from pycaffe_dist.solvers.policies import (
+    Plateau,
+    learning_rate,
+    momentum,
+    policy_problems,
+    weight_decay,
+)
+from pycaffe_dist.solvers.rules import create_rule
 
 
 def solver(**settings):
@@ -114,3 +125,68 @@ def test_a_plateau_ends_where_the_loss_has_not_fallen_for_its_window():
     # 4 is the best from iteration 1 on, 3 from 5 on; after two falls nothing changes any more.
     assert falls == [4, 7]
     assert (plateau.minimum_loss, plateau.last_event) == (3, 7)
+
+
+# -- momentum and weight decay ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "iteration", "rate", "expected"),
+    [
+        ({}, 5, 0.5, None),
+        ({"momentum_policy": "poly", "max_momentum": 0.9}, 5, 0.5, 0.7),
+        ({"momentum_policy": "poly", "max_momentum": 0.9, "momentum_power": 2}, 5, 0.5, 0.6),
+        ({"momentum_policy": "poly"}, 10, 0.5, 0.99),
+        ({"momentum_policy": "opt"}, 5, 0.16, 0.64),
+        ({"momentum_policy": "opt", "max_momentum": 0.6}, 5, 0.16, 0.6),
+    ],
+)
+def test_momentum(settings, iteration, rate, expected):
+    param = solver(momentum=0.5, max_iter=10, lr_policy="fixed", **settings)
+    assert not policy_problems(param)
+    assert momentum(param, iteration, rate) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, 0.5),
+        ({"weight_decay_policy": "poly"}, 0.25),
+        ({"weight_decay_policy": "poly", "weight_decay_power": 2}, 0.125),
+        ({"weight_decay_policy": "poly", "max_weight_decay": 1.5}, 1.0),
+    ],
+)
+def test_weight_decay(settings, expected):
+    param = solver(weight_decay=0.5, max_iter=10, lr_policy="fixed", **settings)
+    assert not policy_problems(param)
+    assert weight_decay(param, 5) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Nesterov"])
+def test_rules_follow_these_policies(kind):
+    """h = 1, g = 2 and w = 2 with a decay of 0.25 in the middle: h = 0.75 + 0.1·(2 + 0.5) = 1.
+
+    Nesterov moves by (1 + 0.75)·1 − 0.75·1.
+    """
+    settings = {"momentum_policy": "poly", "weight_decay_policy": "poly", "max_momentum": 1}
+    param = solver(type=kind, momentum=0.5, weight_decay=0.5, max_iter=10, **settings)
+    rule = create_rule(param)
+    blob, past = Blob((1,), np.float64), Blob((1,), np.float64)
+    blob.data[...], blob.diff[...], past.data[...] = 2, 2, 1
+    learned = Param(blob, "0", (0, 0), 1.0, 1.0, False, False)
+    update.apply(learned, {"momentum": past}, rule, update.step_of(param, rule, 5, 0.1))
+    assert past.data[0] == pytest.approx(1.0)
+    assert 2 - blob.data[0] == pytest.approx(1.0)
+
+
+def test_a_policy_of_momentum_is_for_rules_that_have_one():
+    param = solver(type="Adam", lr_policy="fixed", momentum_policy="opt")
+    assert policy_problems(param) == ["momentum_policy is for SGD and Nesterov, not for Adam"]
+
+
+def test_unknown_policies_of_momentum_and_decay():
+    param = solver(lr_policy="fixed", momentum_policy="best", weight_decay_policy="poly")
+    assert policy_problems(param) == [
+        'momentum_policy "best" is not known; there are: fixed, poly, opt',
+        'weight_decay_policy "poly" needs max_iter > 0, not 0',
+    ]

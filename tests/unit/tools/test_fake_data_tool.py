@@ -301,7 +301,8 @@ def test_models(path, monkeypatch, tmp_path):
         built = Net(fake, Context(dry=True))
         sources = [layer for layer in built.layers if layer.type == "FakeData"]
         assert sources
-        assert all(layer.layer_param.dummy_data_param.shape[0].dim[0] == 2 for layer in sources)
+        batch = 1 if path.parent.name == "faster_rcnn_zf" else 2  # images of many sizes
+        assert all(layer.layer_param.dummy_data_param.shape[0].dim[0] == batch for layer in sources)
     size = sum(blob.count for layer in built.layers for blob in layer.blobs)
     if size < SMALL and len(built.layers) < 80:
         fake.ClearField("state")
