@@ -111,7 +111,8 @@ class Detector(Net):
         self._check_pixels(inner, im, window)
         crop: Array = np.ones(self.crop_dims, dtype=np.float32) * self.crop_mean
         (y0, x0), (y1, x1) = pad, pad + room
-        crop[y0:y1, x0:x1] = io.resize_image(inner, room)
+        if (room > 0).all():  # else the image is less than half a pixel of such a window
+            crop[y0:y1, x0:x1] = io.resize_image(inner, room)
         return crop
 
     @staticmethod

@@ -66,3 +66,56 @@ def test_bytes_at_the_interface_of_every_rank_are_those_of_the_formula(
             process.kill()
     assert process.returncode == 0, err
     assert json.loads(out) == [pytest.approx(formula, rel=0.05)] * RANKS
+
+
+# -- who can connect -------------------------------------------------------------------------------
+
+CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3).close()"
+ELSEWHERE = "10.78.0"  # a second network of node 1, of which the job knows nothing
+
+
+@pytest.fixture
+def second_network(lab):
+    """Node 1 and node 2 are on another network, too: the address of node 1 there."""
+    one, two = lab.nodes[1:3]
+    link = ["ip", "-n", one, "link"]
+    subprocess.run(
+        [*link, "add", "x0", "type", "veth", "peer", "name", "x0", "netns", two], check=True
+    )
+    for i, node in enumerate((one, two), 1):
+        subprocess.run(
+            ["ip", "-n", node, "addr", "add", f"{ELSEWHERE}.{i}/24", "dev", "x0"], check=True
+        )
+        subprocess.run(["ip", "-n", node, "link", "set", "x0", "up"], check=True)
+    yield f"{ELSEWHERE}.1"
+    subprocess.run([*link, "del", "x0"], check=True)
+
+
+def test_ranks_hear_the_network_of_the_job_alone(lab, mpirun, second_network, tmp_path):
+    env = environment(1, dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))
+    env["PCD_NETWORK"] = f"{lab.address(0).rpartition('.')[0]}.0/24"
+    program = [sys.executable, str(HERE / "netlab_listener.py"), str(tmp_path / "go")]
+    command = lab.mpirun(mpirun, RANKS, program, env)
+    at = command.index("btl_tcp_if_include")  # which a rank then sets by itself
+    del command[at - 1 : at + 2]
+
+    def reached(node, address, port):
+        ask = [sys.executable, "-c", CONNECT, address, port]
+        with lab.popen(lab.nodes[node], ask, env, stderr=subprocess.DEVNULL) as process:
+            return process.wait(SECONDS) == 0
+
+    with lab.popen(
+        lab.nodes[0], command, env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            ports = process.stdout.readline().split()
+            assert ports
+            for port in ports:
+                assert reached(2, lab.address(1), port)
+                assert reached(1, second_network, port)  # from the host itself
+                assert not reached(2, second_network, port)
+            (tmp_path / "go").touch()
+            _, err = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    assert process.returncode == 0, err

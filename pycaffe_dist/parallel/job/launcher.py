@@ -6,6 +6,8 @@ import ctypes
 import os
 import signal
 
+from pycaffe_dist.parallel.transport import confine
+
 # Of Open MPI's and of MPICH's mpirun, and of Slurm's srun.
 VARIABLES = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -49,6 +51,8 @@ def tune_mpi() -> None:
     """Settings for the MPI library, before it starts, where nobody has chosen others."""
     for name, value in OPEN_MPI.items():
         os.environ.setdefault(f"OMPI_MCA_{name}", value)
+    if network := os.environ.get(confine.VARIABLE):
+        os.environ.setdefault("OMPI_MCA_btl_tcp_if_include", network)
 
 
 def die_with_parent() -> None:

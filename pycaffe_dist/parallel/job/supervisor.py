@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import open_regular
 from pycaffe_dist.parallel.job import lifeline
@@ -25,12 +26,18 @@ from pycaffe_dist.parallel.job.hostfile import Host
 from pycaffe_dist.parallel.job.mpirun import Mpirun, environment, find_mpirun, passed_on
 from pycaffe_dist.parallel.job.mpirun_words import Words
 from pycaffe_dist.parallel.job.reach import Probe
-from pycaffe_dist.parallel.transport.confine import confine
+from pycaffe_dist.parallel.transport import confine
 
 Show = Callable[[bytes], None]
 JOB = "PCD_JOB"  # the variable by which the processes of a job are found again
 FOLDER = "pcd-job-"  # and the launcher's number: the folder of a job's sockets
 MEMORY = "memory"  # in it: the names of the job's files in /dev/shm
+# Settings by which users choose the interfaces of ranks themselves; only one of them is allowed.
+OWN_INTERFACES = {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude"}
+OPEN_SOCKETS = (
+    "%d sockets of this job listen on all interfaces: this system (an old Linux, or a container) "
+    "does not let them be tied to loopback; a firewall would"
+)
 LEAVE_SECONDS = 5.0  # between a polite and an impolite end
 # Become a program that is asked to end when its launcher is gone, which may be so already.
 LEASH = """
@@ -86,7 +93,7 @@ class Job:
         self.failed: int | None = None
         self.culprit = ""
         self.stalls: list[str] = []
-        self.started = False
+        self.started = self._told_open = False
         self.words = Words()
         self.away: list[str] = []
         self._show, self._hear = show or (to_stdout, to_stderr), hear
@@ -131,8 +138,11 @@ class Job:
         env["TMPDIR"] = self._folder
         if not self.hosts:  # others have no such folder, and this setting goes to them too
             env["OMPI_MCA_btl_sm_backing_directory"] = self._folder
-            if "OMPI_MCA_btl_tcp_if_exclude" not in env:  # of the two settings one is allowed
-                env.setdefault("OMPI_MCA_btl_tcp_if_include", "lo")
+        if not OWN_INTERFACES & env.keys():
+            if not self.hosts:
+                env["OMPI_MCA_btl_tcp_if_include"] = "lo"
+            elif network := confine.shared_network([host.name for host in self.hosts]):
+                env[confine.VARIABLE] = network
         return environment(self.hosts[0].slots if self.hosts else self.ranks, env)
 
     # -- its words ---------------------------------------------------------------------------
@@ -192,11 +202,13 @@ class Job:
 
     def _confine(self, word: str) -> None:
         """Nobody on another host has to reach this job: its launcher first, then its ranks."""
-        if not self.started:
-            confine(self.process.pid)
+        pids = [] if self.started else [self.process.pid]
         if word == lifeline.BEAT and self.iteration is None:
-            for pid in _processes(self.name):
-                confine(pid)
+            pids += _processes(self.name)
+        forbidden = sum(confine.confine(pid)[1] for pid in pids)
+        if forbidden and not self._told_open:
+            self._told_open = True
+            log.warning("parallel.cpp", OPEN_SOCKETS, forbidden)
 
     # -- its end -----------------------------------------------------------------------------
 

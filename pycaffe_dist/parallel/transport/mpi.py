@@ -21,6 +21,7 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
 from pycaffe_dist.parallel.job import lifeline
 from pycaffe_dist.parallel.job.launcher import tune_mpi
+from pycaffe_dist.parallel.transport import confine
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request, as_bytes
 
 PURPOSE = "Training on several ranks"
@@ -52,6 +53,8 @@ class MpiCommunicator(Communicator):
     def __init__(self, host: str | None = None, ranks: int | None = None) -> None:
         tune_mpi()
         self._mpi: Any = _start()
+        if network := os.environ.get(confine.VARIABLE):
+            confine.hear_only(network)
         level = self._mpi.Query_thread()
         if level < self._mpi.THREAD_SERIALIZED:
             raise PcdError(

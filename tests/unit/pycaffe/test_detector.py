@@ -143,3 +143,9 @@ def test_selective_search_if_it_is_there(files, images, monkeypatch):
     found = Detector(*files).detect_selective_search(images)
     assert [d["filename"] for d in found] == images
     assert asked == [(images, "selective_search_rcnn")]
+
+
+def test_an_image_of_less_than_a_pixel_of_its_window_leaves_the_mean(files):
+    detector = Detector(*files, mean=np.full(3, 0.5), context_pad=1)
+    crop = detector.crop(np.ones((20, 30, 3), np.float32), [0, 0, 1 << 30, 7])
+    np.testing.assert_array_equal(crop, np.full((SIZE, SIZE, 3), 0.5, np.float32))
