@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.learnable import Param
 
+L = TypeVar("L", bound="type[Layer]")
 Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
 
 
@@ -34,6 +37,36 @@ class Fusions:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+class Forms:
+    """An engine's own classes of layer types, which its decorator names where they are written.
+
+        accelerates = Forms("pycaffe_dist.engines.onednn.layers")
+
+        @accelerates("ReLU")
+        class ReLU(Elementwise, relu.ReLU): ...
+
+    Args:
+        package: whose modules hold them; all are imported when somebody asks for the classes.
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._classes: dict[str, type[Layer]] = {}
+
+    def __call__(self, *types: str) -> Callable[[L], L]:
+        def add(cls: L) -> L:
+            self._classes.update(dict.fromkeys(types, cls))
+            return cls
+
+        return add
+
+    def classes(self) -> Mapping[str, type[Layer]]:
+        package = importlib.import_module(self._package)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{self._package}.{module.name}")
+        return self._classes
 
 
 class Engine:

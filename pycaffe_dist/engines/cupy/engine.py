@@ -14,8 +14,7 @@ import numpy as np
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
-from pycaffe_dist.engines.cupy.launch import Launcher
-from pycaffe_dist.engines.cupy.layers import LAYERS
+from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
@@ -48,7 +47,6 @@ class CupyEngine(Engine):
     """
 
     name = "cupy"
-    layers = LAYERS
 
     def __init__(self, xp: Any, device: int) -> None:
         self.xp = xp
@@ -56,6 +54,7 @@ class CupyEngine(Engine):
         xp.cuda.Device(device).use()
         self.home: DeviceHome = DeviceHome(xp, self.enter, self.tell_what_is_wrong)
         self.launch = Launcher(xp, self.enter)
+        self.layers = accelerates.classes()
         self._cublas = importlib.import_module(f"{xp.__name__}.cublas")
         self._ones: dict[str, Any] = {}
         self._checks: dict[int, Check] = {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycaffe_dist.engines.base import Forms
 from pycaffe_dist.engines.cupy import kernels
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.rng import draw
@@ -16,6 +17,7 @@ from pycaffe_dist.rng import draw
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
+accelerates = Forms("pycaffe_dist.engines.cupy.layers")
 BLOCKS = 512  # that a sum is spread over, if there is enough to add: they fill any device
 LEAST = 1024  # values that are worth a block
 MOST_SPLITS = 64

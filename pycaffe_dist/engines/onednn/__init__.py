@@ -20,56 +20,9 @@ class OneDnn(Engine):
     name = "onednn"
 
     def __init__(self) -> None:
-        from pycaffe_dist.engines.onednn.layers import neurons
-        from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
-        from pycaffe_dist.engines.onednn.layers.concat import Concat, Slice
-        from pycaffe_dist.engines.onednn.layers.convolution import Convolution, Deconvolution
-        from pycaffe_dist.engines.onednn.layers.depthwise import (
-            ConvolutionDepthwise,
-            DepthwiseConvolution,
-        )
-        from pycaffe_dist.engines.onednn.layers.dropout import Dropout
-        from pycaffe_dist.engines.onednn.layers.eltwise import Eltwise
-        from pycaffe_dist.engines.onednn.layers.inner_product import InnerProduct
-        from pycaffe_dist.engines.onednn.layers.lrn import LRN
-        from pycaffe_dist.engines.onednn.layers.pooling import Pooling
-        from pycaffe_dist.engines.onednn.layers.prelu import PReLU
-        from pycaffe_dist.engines.onednn.layers.scale import Bias, Scale
-        from pycaffe_dist.engines.onednn.layers.softmax import Softmax, SoftmaxWithLoss
-        from pycaffe_dist.engines.onednn.layers.split import Split
+        from pycaffe_dist.engines.onednn.core.accelerated import accelerates
 
-        self.layers = {
-            "AbsVal": neurons.AbsVal,
-            "BNLL": neurons.BNLL,
-            "BatchNorm": BatchNorm,
-            "Bias": Bias,
-            "Clip": neurons.Clip,
-            "Concat": Concat,
-            "Convolution": Convolution,
-            "ConvolutionDepthwise": ConvolutionDepthwise,
-            "Deconvolution": Deconvolution,
-            "DepthwiseConvolution": DepthwiseConvolution,
-            "Dropout": Dropout,
-            "ELU": neurons.ELU,
-            "Eltwise": Eltwise,
-            "Exp": neurons.Exp,
-            "InnerProduct": InnerProduct,
-            "LRN": LRN,
-            "Log": neurons.Log,
-            "PReLU": PReLU,
-            "Pooling": Pooling,
-            "Power": neurons.Power,
-            "ReLU": neurons.ReLU,
-            "ReLU6": neurons.ReLU6,
-            "Scale": Scale,
-            "Sigmoid": neurons.Sigmoid,
-            "Slice": Slice,
-            "Softmax": Softmax,
-            "SoftmaxWithLoss": SoftmaxWithLoss,
-            "Split": Split,
-            "Swish": neurons.Swish,
-            "TanH": neurons.TanH,
-        }
+        self.layers = accelerates.classes()
 
     def finish(self, net: Any) -> Fusions:
         from pycaffe_dist.engines.onednn.fusion import find

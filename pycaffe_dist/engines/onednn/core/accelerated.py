@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, View, Views
+from pycaffe_dist.engines.base import Forms
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
 from pycaffe_dist.layer import Layer
@@ -16,6 +17,7 @@ from pycaffe_dist.memory import HOST, Array, Value
 if TYPE_CHECKING:
     from pycaffe_dist.engines.onednn.fusion import Chain
 
+accelerates = Forms("pycaffe_dist.engines.onednn.layers")
 log = logging.getLogger("pycaffe_dist.engines.onednn")
 
 

@@ -22,6 +22,19 @@ TRAINING, INFERENCE = 64, 96  # kinds of forward propagation
 BACKWARD = 128
 SRC, DIFF_SRC, WEIGHTS, DIFF_WEIGHTS, DST, DIFF_DST, WORKSPACE, SCRATCHPAD = range(129, 137)
 MOST_AXES = 12
+
+
+class Query:
+    """What is asked of descriptors."""
+
+    IMPLEMENTATION = 8  # its name
+    STRIDES = 14
+    AXES = 256  # how many
+    DIMS = 257
+    BLOCKS = 263  # how many lie in each other
+    BLOCK_SIZES, BLOCK_AXES = 264, 265
+
+
 SPINS = "20000"  # some 50 µs: from one primitive to the next
 CROWDED_SPINS = "1000"
 

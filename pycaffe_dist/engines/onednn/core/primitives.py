@@ -18,7 +18,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.library import ANY, F32, MOST_AXES, Arg, Library, OneDnnError
+from pycaffe_dist.engines.onednn.core.library import (
+    ANY,
+    F32,
+    MOST_AXES,
+    Arg,
+    Library,
+    OneDnnError,
+    Query,
+)
 from pycaffe_dist.memory import HOST, Array, Home, aligned
 
 Dims = tuple[int, ...]
@@ -157,9 +165,10 @@ def _describe(md: int) -> tuple[Any, ...]:
         lib.memory_desc_query(md, query, ctypes.byref(pointer))
         return tuple(pointer[:count])
 
-    axes, blocks = number(256), number(263)
-    sizes, indices = numbers(264, blocks), numbers(265, blocks)
-    return numbers(257, axes), numbers(14, axes), tuple(zip(sizes, indices, strict=True))
+    axes, blocks = number(Query.AXES), number(Query.BLOCKS)
+    sizes, along = numbers(Query.BLOCK_SIZES, blocks), numbers(Query.BLOCK_AXES, blocks)
+    dims, strides = numbers(Query.DIMS, axes), numbers(Query.STRIDES, axes)
+    return dims, strides, tuple(zip(sizes, along, strict=True))
 
 
 def plain_strides(dims: Dims) -> Dims:
@@ -220,7 +229,7 @@ class Primitive:
     @property
     def implementation(self) -> str:
         name = ctypes.c_char_p()
-        self._run.lib.primitive_desc_query(self.pd, 8, 0, ctypes.byref(name))
+        self._run.lib.primitive_desc_query(self.pd, Query.IMPLEMENTATION, 0, ctypes.byref(name))
         return (name.value or b"").decode()
 
     def advance(self) -> bool:

@@ -7,13 +7,11 @@ the p-th value of every kernel are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from pycaffe_dist.engines.onednn.core.jit import (
     CHAR,
@@ -25,38 +23,36 @@ from pycaffe_dist.engines.onednn.core.jit import (
     address,
 )
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, runtime
+from pycaffe_dist.engines.onednn.core.squares import Square
 from pycaffe_dist.memory import Array
 
+Number = Any  # LLVM's value while a kernel is written, Python's when it is called
 WIDTH = 16  # floats of a vector, or half of that where blocks are smaller
 
 
-class Square:
-    """T d Tᵀ of square tiles d, where T is a product of sparse matrices."""
+class TileArguments(NamedTuple):
+    """What a kernel between a blob and planes is given, in this order, as 64-bit integers."""
 
-    def __init__(self, *factors: Array) -> None:
-        self.factors = factors
-        self.sides = factors[-1].shape[1], factors[0].shape[0]  # from, to
-
-    @cached_property
-    def transposed(self) -> Square:
-        return Square(*(np.ascontiguousarray(f.T) for f in reversed(self.factors)))
-
-    @cached_property
-    def flipped(self) -> Square:
-        """Of tiles turned round."""
-        *rest, last = self.factors
-        return Square(*rest, last[:, ::-1])
-
-    def write(self, code: Code, tile: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """The code for one tile of vectors: first along the columns, then along the rows."""
-        columns = [self._side(code, column) for column in zip(*tile, strict=True)]
-        return [self._side(code, row) for row in zip(*columns, strict=True)]
-
-    def _side(self, code: Code, values: Sequence[Any]) -> list[Any]:
-        for factor in reversed(self.factors):
-            values = [code.weighted(row, values) for row in factor]
-        return list(values)
+    blob: Number  # the address of a group's first value
+    first: Number  # the tile to begin with
+    tiles: Number  # how many
+    rows: Number  # of tiles, in an image
+    columns: Number
+    height: Number  # of an image
+    width: Number
+    pad_top: Number
+    pad_left: Number
+    channels: Number  # of a group
+    block: Number  # channels that lie together
+    image_bytes: Number  # from one to the next
+    block_bytes: Number
+    row_bytes: Number
+    column_bytes: Number
+    planes: Number  # the address of the first
+    plane_bytes: Number
+    more: Number  # the address of sums, or of a bias
 
 
 @dataclass(frozen=True)
@@ -90,18 +86,22 @@ class Grid:
             raise OneDnnError("Winograd's channels are not whole blocks")
         return width
 
+    def arguments(
+        self, blob: Array, group: int, tiles: range, planes: Planes, more: Array | None
+    ) -> TileArguments:
+        """For a kernel that works on some tiles of a group of channels."""
+        _, _, h, w = self.layout.dims
+        first = address(blob) + FLOAT_BYTES * group * self.channels * h * w
+        last = planes.start, planes.bytes, 0 if more is None else address(more)
+        return TileArguments._make((first, tiles.start, len(tiles), *self._constants, *last))
+
     @cached_property
-    def arguments(self) -> list[int]:
-        """What kernels are told of it, after where the blob begins."""
+    def _constants(self) -> tuple[int, ...]:
+        """From the rows to the bytes of a column."""
         _, c, h, w = self.layout.dims
         block = block_of(self.layout)
-        sizes = [*self.shape, h, w, *self.pad, self.channels, block]
-        return [*sizes, *(FLOAT_BYTES * s for s in (c * h * w, h * w * block, block * w, block))]
-
-    def start(self, blob: Array, group: int) -> int:
-        """The address of a group's first value."""
-        _, _, h, w = self.layout.dims
-        return address(blob) + FLOAT_BYTES * group * self.channels * h * w
+        strides = (FLOAT_BYTES * s for s in (c * h * w, h * w * block, block * w, block))
+        return (*self.shape, h, w, *self.pad, self.channels, block, *strides)
 
 
 def block_of(layout: Layout) -> int:
@@ -122,30 +122,27 @@ class _Walk:
     A tile that reaches over the edge of its image is worked on in a room of its own.
     """
 
-    ARGUMENTS = 16  # blob, first tile, tiles, those of a grid, and planes
-
     def __init__(self, code: Code, side: int, step: int) -> None:
         self.code, self.side, self.step = code, side, step
-        self.blob, self.first, self.tiles, *grid, self.planes = code.arguments[: self.ARGUMENTS]
-        self.rows, self.columns, self.height, self.width, *rest = grid
-        self.pad, self.channels, self.block = rest[:2], rest[2], rest[3]
-        self.image, self.plane, self.row, self.column = rest[4:]
-        self.blocks, _ = code.divided(self.channels, self.block)
+        self.given = TileArguments(*code.arguments)
+        self.blocks, _ = code.divided(self.given.channels, self.given.block)
         self.room = code.room(side * side)
         self.vector = code.vector.count * FLOAT_BYTES
 
     def place(self, tile: Any) -> None:
         """Find where a tile lies."""
-        code = self.code
-        at, x = code.divided(code.add(self.first, tile), self.columns)
-        n, y = code.divided(at, self.rows)
-        top, left = (
-            code.sub(code.mul(i, self.step), p) for i, p in zip((y, x), self.pad, strict=True)
-        )
+        code, given = self.code, self.given
+        at, x = code.divided(code.add(given.first, tile), given.columns)
+        n, y = code.divided(at, given.rows)
+        top = code.sub(code.mul(y, self.step), given.pad_top)
+        left = code.sub(code.mul(x, self.step), given.pad_left)
         self.start = code.add(
-            self.blob, code.mul(n, self.image), code.mul(top, self.row), code.mul(left, self.column)
+            given.blob,
+            code.mul(n, given.image_bytes),
+            code.mul(top, given.row_bytes),
+            code.mul(left, given.column_bytes),
         )
-        ends = (self.height, top), (self.width, left)
+        ends = (given.height, top), (given.width, left)
         self.begins = [code.most(0, code.sub(0, first)) for _, first in ends]
         self.ends = [code.least(self.side, code.sub(size, first)) for size, first in ends]
         whole = [(begin, "==", 0) for begin in self.begins]
@@ -155,11 +152,11 @@ class _Walk:
 
     def pixels(self, address: Any) -> tuple[Any, Any, Any]:
         """Where the first pixel is, and how far it is to the next row and column."""
-        code = self.code
+        code, given = self.code, self.given
         choices = (
             (address, self.room),
-            (self.row, self.vector * self.side),
-            (self.column, self.vector),
+            (given.row_bytes, self.vector * self.side),
+            (given.column_bytes, self.vector),
         )
         first, row, column = (code.choose(self.whole, a, b) for a, b in choices)
         return first, row, column
@@ -167,19 +164,19 @@ class _Walk:
     @contextmanager
     def vectors(self) -> Iterator[tuple[Any, Any]]:
         """Each vector's first channel, and the address of its first pixel in the tile."""
-        code = self.code
+        code, given = self.code, self.given
         with code.loop(0, self.blocks) as block:
-            there = code.add(self.start, code.mul(block, self.plane))
-            first = code.mul(block, self.block)
-            with code.loop(0, self.block, code.vector.count) as lane:
+            there = code.add(self.start, code.mul(block, given.block_bytes))
+            first = code.mul(block, given.block)
+            with code.loop(0, given.block, code.vector.count) as lane:
                 yield code.add(first, lane), code.add(there, code.mul(lane, FLOAT_BYTES))
 
     def copy(self, address: Any, out: bool) -> None:
         """Copy what lies inside the image from the blob to the room, or out of it."""
-        code = self.code
+        code, given = self.code, self.given
         rows, columns = zip(self.begins, self.ends, strict=True)
         with code.loop(*rows) as y, code.loop(*columns) as x:
-            there = code.add(address, code.mul(y, self.row), code.mul(x, self.column))
+            there = code.add(address, code.mul(y, given.row_bytes), code.mul(x, given.column_bytes))
             place = code.add(code.mul(y, self.side), x)
             here = code.add(self.room, code.mul(place, self.vector))
             source, target = (here, there) if out else (there, here)
@@ -200,18 +197,16 @@ def _square(code: Code, side: int, first: Any, row: Any, column: Any) -> list[li
 
 
 @cache
-def _cutting(square: Square, step: int, width: int, sums: bool) -> Kernel:
-    """Tiles of a blob, transformed, to planes; if asked, each channel's sum over the tiles too.
-
-    After the arguments of a walk come the bytes of a plane and where a thread's sums begin.
-    """
+def cutting(square: Square, step: int, width: int, sums: bool) -> Kernel:
+    """Tiles of a blob, transformed, to planes; if asked, each channel's sum over the tiles too."""
     side, to = square.sides
-    code = Code(_Walk.ARGUMENTS + 2, width)
+    code = Code(len(TileArguments._fields), width)
     walk = _Walk(code, side, step)
-    plane, totals = code.arguments[-2:]
-    begin, end = code.share(walk.tiles)
+    given = walk.given
+    plane, totals = given.plane_bytes, given.more
+    begin, end = code.share(given.tiles)
     if sums:
-        totals = code.add(totals, code.mul(code.thread(), walk.channels, FLOAT_BYTES))
+        totals = code.add(totals, code.mul(code.thread(), given.channels, FLOAT_BYTES))
     with code.loop(begin, end) as tile:
         walk.place(tile)
         with code.where(walk.cut):
@@ -221,8 +216,8 @@ def _cutting(square: Square, step: int, width: int, sums: bool) -> Kernel:
                 walk.copy(there, out=False)
             pixels = _square(code, side, *walk.pixels(there))
             values = [[code.load(pixel) for pixel in row] for row in pixels]
-            offset = code.mul(code.add(code.mul(tile, walk.channels), channel), FLOAT_BYTES)
-            here = _square(code, to, code.add(walk.planes, offset), code.mul(plane, to), plane)
+            offset = code.mul(code.add(code.mul(tile, given.channels), channel), FLOAT_BYTES)
+            here = _square(code, to, code.add(given.planes, offset), code.mul(plane, to), plane)
             for places, row in zip(here, square.write(code, values), strict=True):
                 for place, value in zip(places, row, strict=True):
                     code.store(value, place)
@@ -234,21 +229,19 @@ def _cutting(square: Square, step: int, width: int, sums: bool) -> Kernel:
 
 
 @cache
-def _putting(square: Square, step: int, width: int, slope: float | None) -> Kernel:
-    """Planes, transformed, to tiles of a blob, plus a bias, and with a ReLU if it has a slope.
-
-    After the arguments of a walk come the bytes of a plane and the bias.
-    """
+def putting(square: Square, step: int, width: int, slope: float | None) -> Kernel:
+    """Planes, transformed, to tiles of a blob, plus a bias, and with a ReLU if it has a slope."""
     of, side = square.sides
-    code = Code(_Walk.ARGUMENTS + 2, width)
+    code = Code(len(TileArguments._fields), width)
     walk = _Walk(code, side, step)
-    plane, bias = code.arguments[-2:]
-    begin, end = code.share(walk.tiles)
+    given = walk.given
+    plane, bias = given.plane_bytes, given.more
+    begin, end = code.share(given.tiles)
     with code.loop(begin, end) as tile:
         walk.place(tile)
         with walk.vectors() as (channel, there):
-            offset = code.mul(code.add(code.mul(tile, walk.channels), channel), FLOAT_BYTES)
-            here = _square(code, of, code.add(walk.planes, offset), code.mul(plane, of), plane)
+            offset = code.mul(code.add(code.mul(tile, given.channels), channel), FLOAT_BYTES)
+            here = _square(code, of, code.add(given.planes, offset), code.mul(plane, of), plane)
             values = square.write(code, [[code.load(place) for place in row] for row in here])
             add = code.load(code.add(bias, code.mul(channel, FLOAT_BYTES)))
             pixels = _square(code, side, *walk.pixels(there))
@@ -261,12 +254,22 @@ def _putting(square: Square, step: int, width: int, slope: float | None) -> Kern
     return code.finish()
 
 
+class BetweenArguments(NamedTuple):
+    """Of the kernel from planes to planes: addresses, and the bytes from one plane to the next."""
+
+    source: Number
+    source_bytes: Number
+    target: Number
+    target_bytes: Number
+    size: Number  # bytes of a plane's values
+
+
 @cache
-def _between(square: Square) -> Kernel:
-    """Planes to planes: (from, bytes of a plane there, to, bytes of a plane here, bytes)."""
+def between(square: Square) -> Kernel:
+    """Planes to planes."""
     of, to = square.sides
-    code = Code(5)
-    source, there, target, here, size = code.arguments
+    code = Code(len(BetweenArguments._fields))
+    source, there, target, here, size = BetweenArguments(*code.arguments)
     vector = code.vector.count * FLOAT_BYTES
     begin, end = code.share(code.divided(size, vector)[0])
     with code.loop(code.mul(begin, vector), code.mul(end, vector), vector) as at:
@@ -279,18 +282,35 @@ def _between(square: Square) -> Kernel:
     return code.finish()
 
 
+class ProductArguments(NamedTuple):
+    """Of the kernel that multiplies: C is (m, n), A (m, k), B (k, n) for each place."""
+
+    places: Number
+    m: Number
+    n: Number
+    k: Number
+    a: Number  # addresses of the first
+    b: Number
+    c: Number
+    a_bytes: Number  # from one to the next
+    b_bytes: Number
+    c_bytes: Number
+    add: Number  # 1: to what is in C
+
+
 @cache
-def _products(turned: bool) -> Kernel:
-    """C = A B, or Aᵀ B, for every place: (places, m, n, k; A, B, C; their bytes; whether to add).
+def products(turned: bool) -> Kernel:
+    """C = A B, or Aᵀ B, for every place.
 
     Each thread takes some of the places; within one, oneDNN's sgemm computes.
     """
-    code = Code(11)
-    count, m, n, k, *rest = code.arguments
-    starts, sizes, add = rest[:3], rest[3:6], rest[6]
+    code = Code(len(ProductArguments._fields))
+    given = ProductArguments(*code.arguments)
+    m, n, k = given.m, given.n, given.k
+    starts, sizes = (given.a, given.b, given.c), (given.a_bytes, given.b_bytes, given.c_bytes)
     function = runtime().lib.address("sgemm")
-    one, beta = FLOAT(1.0), code.build.sitofp(add, FLOAT)
-    begin, end = code.share(count)
+    one, beta = FLOAT(1.0), code.build.sitofp(given.add, FLOAT)
+    begin, end = code.share(given.places)
     with code.loop(begin, end) as place:
         a, b, c = (
             code.add(start, code.mul(place, size))
@@ -300,87 +320,3 @@ def _products(turned: bool) -> Kernel:
         row = m if turned else k
         code.call(function, STATUS, *flags, m, n, k, one, a, row, b, n, beta, c, n)
     return code.finish()
-
-
-# -- run -------------------------------------------------------------------------------------------
-
-
-GAP = 16  # floats between planes, so that their values do not all want the same lines of a cache
-
-
-@dataclass(frozen=True)
-class Planes:
-    """Where an array of planes, (places, rows, columns), lies in memory.
-
-    Attributes:
-        start: the address of the first plane.
-        bytes: from one plane to the next.
-    """
-
-    start: int
-    bytes: int
-    places: int
-    rows: int
-    columns: int
-
-    @staticmethod
-    def size(places: int, rows: int, columns: int) -> int:
-        """Floats of a room for planes with gaps."""
-        return places * (rows * columns + GAP)
-
-    @staticmethod
-    def apart(room: Array, places: int, rows: int, columns: int) -> Planes:
-        """Planes with gaps in such a room."""
-        stride = FLOAT_BYTES * (rows * columns + GAP)
-        return Planes(address(room), stride, places, rows, columns)
-
-    @staticmethod
-    def of_group(array: Array, group: int) -> Planes:
-        """Those of a group in an array (places, groups, rows, columns)."""
-        places, _, rows, columns = array.shape
-        return Planes(address(array[:, group]), array.strides[0], places, rows, columns)
-
-
-def cut(
-    grid: Grid,
-    square: Square,
-    blob: Array,
-    group: int,
-    tiles: range,
-    planes: Planes,
-    sums: Array | None = None,
-) -> None:
-    """Fill planes with transformed tiles; ``sums`` has a row for each thread to add to."""
-    kernel = _cutting(square, grid.step, grid.width, sums is not None)
-    where = grid.start(blob, group), tiles.start, len(tiles), *grid.arguments, planes.start
-    kernel(*where, planes.bytes, 0 if sums is None else address(sums))
-
-
-def put(
-    grid: Grid,
-    square: Square,
-    planes: Planes,
-    blob: Array,
-    group: int,
-    tiles: range,
-    bias: Array,
-    slope: float | None = None,
-) -> None:
-    """Put tiles together from planes."""
-    kernel = _putting(square, grid.step, grid.width, slope)
-    where = grid.start(blob, group), tiles.start, len(tiles), *grid.arguments, planes.start
-    kernel(*where, planes.bytes, address(bias))
-
-
-def transform(square: Square, source: Array, target: Array) -> None:
-    """Transform what lies in planes, (places, values)."""
-    (_, count), (there, here) = source.shape, (a.strides[0] for a in (source, target))
-    _between(square)(address(source), there, address(target), here, FLOAT_BYTES * count)
-
-
-def multiply(a: Planes, b: Planes, c: Planes, turned: bool = False, add: bool = False) -> None:
-    """c = a b, or c += a b, place by place; or with aᵀ."""
-    k, m = (a.rows, a.columns) if turned else (a.columns, a.rows)
-    sizes = a.bytes, b.bytes, c.bytes
-    starts = a.start, b.start, c.start
-    _products(turned)(a.places, m, b.columns, k, *starts, *sizes, int(add))

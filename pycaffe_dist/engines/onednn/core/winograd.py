@@ -17,16 +17,11 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, runtime, strided
-from pycaffe_dist.engines.onednn.core.tiles import (
-    Grid,
-    Planes,
-    Square,
-    cut,
-    multiply,
-    put,
-    transform,
-)
+from pycaffe_dist.engines.onednn.core.squares import Square
+from pycaffe_dist.engines.onednn.core.tiles import Grid
+from pycaffe_dist.engines.onednn.core.tiling import cut, multiply, put, transform
 from pycaffe_dist.memory import Array, Home, aligned
 from pycaffe_dist.threads import threads
 

@@ -8,7 +8,7 @@ from math import isfinite, prod
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.kept import Kept
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
@@ -31,6 +31,7 @@ FEW = 1 << 15
 FLAGS = 0, SCALE, SCALE | SHIFT  # by the number of operands
 
 
+@accelerates("BatchNorm")
 class BatchNorm(Accelerated, generic.BatchNorm):
     __doc__ = generic.BatchNorm.__doc__
 

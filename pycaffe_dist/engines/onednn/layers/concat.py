@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.arithmetic import copy
 from pycaffe_dist.engines.onednn.core.blocks import resized
 from pycaffe_dist.engines.onednn.core.library import MOST_AXES, Arg, OneDnnError
@@ -89,6 +89,7 @@ class Pieces(Accelerated, generic.Pieces):
         return self._made[whole]
 
 
+@accelerates("Concat")
 class Concat(Pieces, generic.Concat):
     __doc__ = generic.Concat.__doc__
     shares_memory = True
@@ -108,6 +109,7 @@ class Concat(Pieces, generic.Concat):
         return resized(layout_of(largest.blob.data_value, shape), self._whole, self.axis)
 
 
+@accelerates("Slice")
 class Slice(Pieces, generic.Slice):
     __doc__ = generic.Slice.__doc__
     shares_memory = True

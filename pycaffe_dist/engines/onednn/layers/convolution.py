@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.accelerated import add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient, gradient_room
 from pycaffe_dist.engines.onednn.core.arithmetic import activation
 from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.primitives import (
@@ -173,6 +173,7 @@ def _shaped(room: Array, dims: Dims) -> Array:
     return room[: prod(dims)].reshape(dims)
 
 
+@accelerates("Convolution")
 class Convolution(BaseConvolution, generic.Convolution):
     __doc__ = generic.Convolution.__doc__
 
@@ -190,6 +191,7 @@ class Convolution(BaseConvolution, generic.Convolution):
                 self.fast_spread(y.blob.diff_value, x.blob.diff_value)
 
 
+@accelerates("Deconvolution")
 class Deconvolution(BaseConvolution, generic.Deconvolution):
     __doc__ = generic.Deconvolution.__doc__
     forward_product = "spread"

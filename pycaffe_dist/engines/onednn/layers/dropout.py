@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Pass
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.layers.neurons import home_of, length
@@ -14,6 +14,7 @@ from pycaffe_dist.memory import Home, Value
 from pycaffe_dist.rng import generator
 
 
+@accelerates("Dropout")
 class Dropout(Accelerated, generic.Dropout):
     __doc__ = generic.Dropout.__doc__
 

@@ -6,7 +6,12 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, in_place, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import (
+    Accelerated,
+    accelerates,
+    in_place,
+    layout_of,
+)
 from pycaffe_dist.engines.onednn.core.arithmetic import (
     ADD,
     DIVIDE,
@@ -33,6 +38,7 @@ FOLDED = {
 }
 
 
+@accelerates("Eltwise")
 class Eltwise(Accelerated, generic.Eltwise):
     __doc__ = generic.Eltwise.__doc__
 

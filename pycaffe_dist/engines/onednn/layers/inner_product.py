@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import add_gradient
+from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient
 from pycaffe_dist.engines.onednn.core.arithmetic import activation
 from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.primitives import (
@@ -27,6 +27,7 @@ from pycaffe_dist.memory import HOST, Array, Home, Value
 from pycaffe_dist.proto.caffe_pb2 import TEST
 
 
+@accelerates("InnerProduct")
 class InnerProduct(Weighted, generic.InnerProduct):
     __doc__ = generic.InnerProduct.__doc__
 

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, in_place
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, in_place
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Step
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
@@ -23,6 +23,7 @@ from pycaffe_dist.memory import Array, aligned
 Run = Callable[..., None]
 
 
+@accelerates("LRN")
 class LRN(Accelerated, generic.LRN):
     __doc__ = generic.LRN.__doc__
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Pass
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
@@ -117,6 +117,7 @@ def _run(passes: Passes, rooms: dict[str, Any]) -> None:
         run(*[rooms[n] for n in run.names], rooms[name])
 
 
+@accelerates("ReLU")
 class ReLU(Elementwise, relu.ReLU):
     __doc__ = relu.ReLU.__doc__
 
@@ -134,6 +135,7 @@ class ReLU(Elementwise, relu.ReLU):
         return [("gx", Formula("x", *POSITIVE, *leak, ("mul", "gy")))]
 
 
+@accelerates("ReLU6")
 class ReLU6(Elementwise, relu6.ReLU6):
     __doc__ = relu6.ReLU6.__doc__
 
@@ -149,6 +151,7 @@ class ReLU6(Elementwise, relu6.ReLU6):
         return [("gx", Formula("x", *POSITIVE, ("mul", "gy"))), ("gx", below)]
 
 
+@accelerates("ELU")
 class ELU(Elementwise, elu.ELU):
     """With α = 1, (x > 0) + (α + y)·(x ≤ 0) is 1 + y·(x ≤ 0); y may be another layer's by now."""
 
@@ -161,6 +164,7 @@ class ELU(Elementwise, elu.ELU):
         return [("gx", Formula("x", ("le", 0.0), ("mul", "y"), ("linear", 1, 1), ("mul", "gy")))]
 
 
+@accelerates("TanH")
 class TanH(Elementwise, tanh.TanH):
     __doc__ = tanh.TanH.__doc__
 
@@ -171,6 +175,7 @@ class TanH(Elementwise, tanh.TanH):
         return [("gx", Formula("y", ("mul", "y"), ("linear", -1, 1), ("mul", "gy")))]
 
 
+@accelerates("Sigmoid")
 class Sigmoid(Elementwise, sigmoid.Sigmoid):
     __doc__ = sigmoid.Sigmoid.__doc__
     keeps_zero = False
@@ -182,6 +187,7 @@ class Sigmoid(Elementwise, sigmoid.Sigmoid):
         return [("gx", Formula("y", ("linear", -1, 1), ("mul", "y"), ("mul", "gy")))]
 
 
+@accelerates("Swish")
 class Swish(Elementwise, sigmoid.Swish):
     __doc__ = sigmoid.Swish.__doc__
 
@@ -194,6 +200,7 @@ class Swish(Elementwise, sigmoid.Swish):
         return [("gx", Formula("gate", turned, ("mul", "y"), ("add", "gate"), ("mul", "gy")))]
 
 
+@accelerates("AbsVal")
 class AbsVal(Elementwise, absval.AbsVal):
     __doc__ = absval.AbsVal.__doc__
 
@@ -205,6 +212,7 @@ class AbsVal(Elementwise, absval.AbsVal):
         return [("below", below), ("gx", Formula("x", *POSITIVE, ("sub", "below"), ("mul", "gy")))]
 
 
+@accelerates("BNLL")
 class BNLL(Elementwise, bnll.BNLL):
     __doc__ = bnll.BNLL.__doc__
     keeps_zero = False
@@ -217,6 +225,7 @@ class BNLL(Elementwise, bnll.BNLL):
         return [("gx", Formula("x", *power, ("logistic",), ("mul", "gy")))]
 
 
+@accelerates("Clip")
 class Clip(Elementwise, clip.Clip):
     __doc__ = clip.Clip.__doc__
 
@@ -232,6 +241,7 @@ class Clip(Elementwise, clip.Clip):
         return [("gx", above), ("gx", Formula("x", ("le", self.max), ("mul", "gx")))]
 
 
+@accelerates("Exp")
 class Exp(Elementwise, exponential.Exp):
     __doc__ = exponential.Exp.__doc__
     keeps_zero = False
@@ -247,6 +257,7 @@ class Exp(Elementwise, exponential.Exp):
         return [("gx", Formula("y", ("mul", "gy"), ("linear", self.inner_scale, 0)))]
 
 
+@accelerates("Log")
 class Log(Elementwise, exponential.Log):
     __doc__ = exponential.Log.__doc__
     keeps_zero = False
@@ -262,6 +273,7 @@ class Log(Elementwise, exponential.Log):
         return ("mul", self.input_scale), ("linear", 1, self.input_shift)
 
 
+@accelerates("Power")
 class Power(Elementwise, power.Power):
     __doc__ = power.Power.__doc__
     keeps_zero = False

@@ -8,7 +8,7 @@ import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.library import F32, INFERENCE, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     Dims,
@@ -26,6 +26,7 @@ MAX, MEAN_WITH_PADDING, MEAN = 0x1FF, 0x2FF, 0x3FF  # algorithms
 BLOCKS = {16: 78, 8: 102}  # the format tags of (N, C, H, W) in so many channels
 
 
+@accelerates("Pooling")
 class Pooling(Accelerated, generic.Pooling):
     __doc__ = generic.Pooling.__doc__
 

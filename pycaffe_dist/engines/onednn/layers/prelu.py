@@ -10,6 +10,7 @@ from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import (
     Accelerated,
+    accelerates,
     add_gradient,
     gradient_room,
     layout_of,
@@ -33,6 +34,7 @@ class Made:
     backward: Call
 
 
+@accelerates("PReLU")
 class PReLU(Accelerated, generic.PReLU):
     __doc__ = generic.PReLU.__doc__
 

@@ -7,7 +7,12 @@ from functools import cache
 import numpy as np
 
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, in_place, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import (
+    Accelerated,
+    accelerates,
+    in_place,
+    layout_of,
+)
 from pycaffe_dist.engines.onednn.core.kept import Kept
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
@@ -101,6 +106,7 @@ class PerChannel(Accelerated):
         return self._made[layout]
 
 
+@accelerates("Scale")
 class Scale(PerChannel, generic_scale.Scale):
     __doc__ = generic_scale.Scale.__doc__
 
@@ -130,6 +136,7 @@ class Scale(PerChannel, generic_scale.Scale):
                 self.params[0].diff[...] += new[0]
 
 
+@accelerates("Bias")
 class Bias(PerChannel, generic_bias.Bias):
     __doc__ = generic_bias.Bias.__doc__
 

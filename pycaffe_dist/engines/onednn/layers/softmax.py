@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
 from pycaffe_dist.engines.onednn.core.library import INFERENCE, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Call, Primitive, plain
 from pycaffe_dist.layers import softmax as generic
@@ -41,6 +41,7 @@ class Probabilities:
             generic.softmax(np, scores.reshape(shape), p[:end].reshape(shape))
 
 
+@accelerates("Softmax")
 class Softmax(Accelerated, generic.Softmax):
     __doc__ = generic.Softmax.__doc__
 
@@ -57,6 +58,7 @@ class Softmax(Accelerated, generic.Softmax):
         super(Accelerated, self).backward(top, propagate_down, bottom)
 
 
+@accelerates("SoftmaxWithLoss")
 class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
     __doc__ = generic_loss.SoftmaxWithLoss.__doc__
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.layers.lstm import LSTM, LSTMUnit
 
 
+@accelerates("LSTM")
 class DeviceLSTM(OnDevice, LSTM):
     """Two kernels and a GEMM for each step, in both directions."""
 
@@ -49,6 +50,7 @@ class DeviceLSTM(OnDevice, LSTM):
         return self.kept("cells", (shape[0] + 1, *shape[1:]))
 
 
+@accelerates("LSTMUnit")
 class DeviceLSTMUnit(OnDevice, LSTMUnit):
     def forward(self, bottom: Views, top: Views) -> None:
         c_prev, sums, cont = (view.data for view in bottom)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice
-from pycaffe_dist.engines.cupy.products import PARTS
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
+from pycaffe_dist.engines.cupy.layers.products import PARTS
 from pycaffe_dist.layers.argmax import ArgMax
 from pycaffe_dist.layers.batch_reindex import BatchReindex
 from pycaffe_dist.layers.bias import Bias
@@ -23,6 +23,7 @@ from pycaffe_dist.layers.tile import Tile
 from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter, ReductionParameter
 
 
+@accelerates("Eltwise")
 class DeviceEltwise(OnDevice, Eltwise):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy = top[0].diff
@@ -67,6 +68,7 @@ class DeviceEltwise(OnDevice, Eltwise):
         return self.kept("winner", y.shape, np.int32)
 
 
+@accelerates("Bias")
 class DeviceBias(OnDevice, Bias):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -84,6 +86,7 @@ class DeviceBias(OnDevice, Bias):
             self.sums("channel_sums", self.shape, gy, out=self.params[0].diff, keep=1)
 
 
+@accelerates("Scale")
 class DeviceScale(OnDevice, Scale):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -127,6 +130,7 @@ class DevicePieces(OnDevice, Pieces):
         return [(size, total, sum(sizes[:i])) for i, size in enumerate(sizes)]
 
 
+@accelerates("Concat")
 class DeviceConcat(DevicePieces, Concat):
     def forward(self, bottom: Views, top: Views) -> None:
         if len(bottom) > 1:
@@ -143,6 +147,7 @@ class DeviceConcat(DevicePieces, Concat):
                 self.launch("take_part", bottom[i].count, *run, gy, bottom[i].diff)
 
 
+@accelerates("Slice")
 class DeviceSlice(DevicePieces, Slice):
     def forward(self, bottom: Views, top: Views) -> None:
         if len(top) > 1:
@@ -157,6 +162,7 @@ class DeviceSlice(DevicePieces, Slice):
                 self.launch("copy_part", y.count, *run, y.diff, gx)
 
 
+@accelerates("Crop")
 class DeviceCrop(OnDevice, Crop):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -172,6 +178,7 @@ class DeviceCrop(OnDevice, Crop):
         return self.constants((*bottom[0].shape, *top[0].shape, *offsets))
 
 
+@accelerates("Tile")
 class DeviceTile(OnDevice, Tile):
     def forward(self, bottom: Views, top: Views) -> None:
         arrays = bottom[0].data, top[0].data
@@ -183,6 +190,7 @@ class DeviceTile(OnDevice, Tile):
             self.launch("tile_backward", bottom[0].count, self.tiles, self.inner, *arrays)
 
 
+@accelerates("Split")
 class DeviceSplit(OnDevice, Split):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not propagate_down[0]:
@@ -196,6 +204,7 @@ class DeviceSplit(OnDevice, Split):
             self.launch("add", total.size, total, view.diff, total)
 
 
+@accelerates("BatchReindex")
 class DeviceBatchReindex(OnDevice, BatchReindex):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y, indices = bottom[0].data, top[0].data, bottom[1].data
@@ -218,6 +227,7 @@ class DeviceBatchReindex(OnDevice, BatchReindex):
             self.launch("add_rows", PARTS * size, *sizes, indices, gy, gx)
 
 
+@accelerates("Reduction")
 class DeviceReduction(OnDevice, Reduction):
     def forward(self, bottom: Views, top: Views) -> None:
         x, shape = bottom[0].data, (1, self.num, self.size)
@@ -236,6 +246,7 @@ class DeviceReduction(OnDevice, Reduction):
             self.launch("reduction_backward", x.size, *settings, top[0].diff, x, gx)
 
 
+@accelerates("ArgMax")
 class DeviceArgMax(OnDevice, ArgMax):
     def forward(self, bottom: Views, top: Views) -> None:
         k = self.top_k

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.layers.embed import Embed
 from pycaffe_dist.layers.inner_product import InnerProduct
 
 PARTS = 64  # shares of a table's rows, each added to by a thread for every column
 
 
+@accelerates("InnerProduct")
 class DeviceInnerProduct(OnDevice, InnerProduct):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data.reshape(-1, self.inputs), top[0].data.reshape(-1, self.outputs)
@@ -31,6 +32,7 @@ class DeviceInnerProduct(OnDevice, InnerProduct):
             self.xp.matmul(gy, self._weights_in_out().T, out=gx)
 
 
+@accelerates("Embed")
 class DeviceEmbed(OnDevice, Embed):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data

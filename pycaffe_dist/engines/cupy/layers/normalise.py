@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, split
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, split
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.layers.lrn import LRN
 from pycaffe_dist.layers.mvn import MVN
@@ -11,6 +11,7 @@ from pycaffe_dist.layers.softmax import Softmax
 from pycaffe_dist.layers.work import planes
 
 
+@accelerates("LRN")
 class DeviceLRN(OnDevice, LRN):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -43,6 +44,7 @@ class DeviceLRN(OnDevice, LRN):
         return "within", (height, width, self.size)
 
 
+@accelerates("BatchNorm")
 class DeviceBatchNorm(OnDevice, BatchNorm):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = planes(bottom[0].data), planes(top[0].data)
@@ -88,6 +90,7 @@ class DeviceBatchNorm(OnDevice, BatchNorm):
         )
 
 
+@accelerates("MVN")
 class DeviceMVN(OnDevice, MVN):
     def forward(self, bottom: Views, top: Views) -> None:
         rows, size = self.rows
@@ -102,6 +105,7 @@ class DeviceMVN(OnDevice, MVN):
         self.launch("mvn_backward", rows, size, self.normalize_variance, *arrays)
 
 
+@accelerates("Softmax")
 class DeviceSoftmax(OnDevice, Softmax):
     def forward(self, bottom: Views, top: Views) -> None:
         softmax(self, self.folded, bottom[0].data, top[0].data)

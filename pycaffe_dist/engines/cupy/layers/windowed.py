@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, seed, split
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, seed, split
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.mobile.depthwise import ConvolutionDepthwise, DepthwiseConvolution
@@ -46,6 +46,7 @@ class Columns(OnDevice):
             self.launch(f"{name}_nd", n, len(w.image), geometry, channels, *steps, a, b)
 
 
+@accelerates("Im2col")
 class DeviceIm2col(Columns, Im2col):
     def forward(self, bottom: Views, top: Views) -> None:
         x = bottom[0].data.reshape(self._pixels(bottom))
@@ -199,22 +200,27 @@ class Depthwise(DeviceBaseConvolution):
         return self.group, self.out_channels // self.group, *sizes(self.windows)
 
 
+@accelerates("Convolution")
 class DeviceConvolution(Depthwise, Convolution):
     pass
 
 
+@accelerates("DepthwiseConvolution")
 class DeviceDepthwiseConvolution(DepthwiseConvolution, DeviceConvolution):
     __doc__ = DepthwiseConvolution.__doc__
 
 
+@accelerates("ConvolutionDepthwise")
 class DeviceConvolutionDepthwise(ConvolutionDepthwise, DeviceConvolution):
     __doc__ = ConvolutionDepthwise.__doc__
 
 
+@accelerates("Deconvolution")
 class DeviceDeconvolution(Depthwise, Deconvolution):
     pass
 
 
+@accelerates("Pooling")
 class DevicePooling(OnDevice, Pooling):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data.prefetch import Batch
-from pycaffe_dist.engines.cupy.launch import OnDevice
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.layers.base_data import BaseData, Job
 from pycaffe_dist.layers.data import Data
 from pycaffe_dist.layers.image_data import ImageData
@@ -89,9 +89,11 @@ def _room(raw: Raw | None, shape: tuple[int, ...]) -> Array:
     return raw.pixels if raw and raw.pixels.shape == shape else np.empty(shape, np.uint8)
 
 
+@accelerates("Data")
 class DeviceData(DeviceBaseData, Data):
     pass
 
 
+@accelerates("ImageData")
 class DeviceImageData(DeviceBaseData, ImageData):
     pass

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice
-from pycaffe_dist.engines.cupy.normalise import softmax
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
+from pycaffe_dist.engines.cupy.layers.normalise import softmax
 from pycaffe_dist.layers.accuracy import Accuracy
 from pycaffe_dist.layers.contrastive_loss import ContrastiveLoss
 from pycaffe_dist.layers.euclidean_loss import EuclideanLoss
@@ -65,6 +65,7 @@ class DeviceLoss(OnDevice, Loss):
         self.sums("channel_sums", shape, terms, out=top[0].data, scale=scale)
 
 
+@accelerates("SoftmaxWithLoss")
 class DeviceSoftmaxWithLoss(DeviceLoss, SoftmaxWithLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         outer, classes, inner = self.folded
@@ -88,6 +89,7 @@ class DeviceSoftmaxWithLoss(DeviceLoss, SoftmaxWithLoss):
         self.launch("softmax_loss_backward", gx.size, *sizes, *arrays)
 
 
+@accelerates("InfogainLoss")
 class DeviceInfogainLoss(DeviceLoss, InfogainLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         outer, classes, inner = self.folded
@@ -114,6 +116,7 @@ class DeviceInfogainLoss(DeviceLoss, InfogainLoss):
         self.launch("infogain_loss_backward", gx.size, *sizes, *arrays)
 
 
+@accelerates("MultinomialLogisticLoss")
 class DeviceMultinomialLogisticLoss(DeviceLoss, MultinomialLogisticLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         classes = bottom[0].count_from(1)
@@ -132,6 +135,7 @@ class DeviceMultinomialLogisticLoss(DeviceLoss, MultinomialLogisticLoss):
             self.launch("multinomial_loss_backward", gx.size, classes, factor, *arrays)
 
 
+@accelerates("SigmoidCrossEntropyLoss")
 class DeviceSigmoidCrossEntropyLoss(DeviceLoss, SigmoidCrossEntropyLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         x, targets = bottom[0].data, bottom[1].data
@@ -149,6 +153,7 @@ class DeviceSigmoidCrossEntropyLoss(DeviceLoss, SigmoidCrossEntropyLoss):
             self.launch("sigmoid_loss_backward", gx.size, *ignored, *arrays)
 
 
+@accelerates("HingeLoss")
 class DeviceHingeLoss(DeviceLoss, HingeLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         h, classes = bottom[0].diff, bottom[0].count_from(1)
@@ -169,6 +174,7 @@ class DeviceHingeLoss(DeviceLoss, HingeLoss):
             self.launch("hinge_loss_backward", gx.size, *settings, *arrays)
 
 
+@accelerates("EuclideanLoss")
 class DeviceEuclideanLoss(DeviceLoss, EuclideanLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         d = self.difference.data
@@ -183,6 +189,7 @@ class DeviceEuclideanLoss(DeviceLoss, EuclideanLoss):
                 self.launch("scale_by", d.size, sign / self.num, weight, d, view.diff)
 
 
+@accelerates("ContrastiveLoss")
 class DeviceContrastiveLoss(DeviceLoss, ContrastiveLoss):
     def forward(self, bottom: Views, top: Views) -> None:
         d = self.difference.data
@@ -205,6 +212,7 @@ class DeviceContrastiveLoss(DeviceLoss, ContrastiveLoss):
                 self.launch("contrastive_loss_backward", d.size, *settings, *arrays)
 
 
+@accelerates("Accuracy")
 class DeviceAccuracy(OnDevice, Accuracy):
     def forward(self, bottom: Views, top: Views) -> None:
         outer, classes, inner = self.folded

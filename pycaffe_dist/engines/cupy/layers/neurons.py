@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, seed
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, seed
 from pycaffe_dist.layers.absval import AbsVal
 from pycaffe_dist.layers.bnll import BNLL
 from pycaffe_dist.layers.clip import Clip
@@ -51,54 +51,66 @@ class Elementwise(OnDevice):
         return [getattr(self, name) for name in names]
 
 
+@accelerates("ReLU")
 class DeviceReLU(Elementwise, ReLU):
     kernel, settings = "relu", ("slope",)
 
 
+@accelerates("ELU")
 class DeviceELU(Elementwise, ELU):
     kernel, settings, sees = "elu", ("alpha",), "xy"
 
 
+@accelerates("Sigmoid")
 class DeviceSigmoid(Elementwise, Sigmoid):
     kernel, sees = "sigmoid", "y"
 
 
+@accelerates("TanH")
 class DeviceTanH(Elementwise, TanH):
     kernel, sees = "tanh", "y"
 
 
+@accelerates("AbsVal")
 class DeviceAbsVal(Elementwise, AbsVal):
     kernel = "absval"
 
 
+@accelerates("BNLL")
 class DeviceBNLL(Elementwise, BNLL):
     kernel = "bnll"
 
 
+@accelerates("Power")
 class DevicePower(Elementwise, Power):
     kernel, settings, sees = "power", ("power", "scale", "shift"), "xy"
 
 
+@accelerates("Exp")
 class DeviceExp(Elementwise, Exp):
     kernel, settings, sees = "exp", ("inner_scale", "outer_scale"), "y"
     slope_settings = ("inner_scale",)
 
 
+@accelerates("Log")
 class DeviceLog(Elementwise, Log):
     kernel, settings = "log", ("base_scale", "input_scale", "input_shift")
     slope_settings = ("diff_scale", "input_scale", "input_shift")
 
 
+@accelerates("Clip")
 class DeviceClip(Elementwise, Clip):
     kernel, settings = "clip", ("min", "max")
 
 
+@accelerates("Threshold")
 class DeviceThreshold(OnDevice, Threshold):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
         self.launch("threshold_forward", x.size, self.threshold, x, y)
 
 
+@accelerates("Swish")
 class DeviceSwish(OnDevice, Swish):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -111,6 +123,7 @@ class DeviceSwish(OnDevice, Swish):
             self.launch("swish_backward", y.size, self.beta, gate, y, gy, gx)
 
 
+@accelerates("PReLU")
 class DevicePReLU(OnDevice, PReLU):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
@@ -136,6 +149,7 @@ class DevicePReLU(OnDevice, PReLU):
         return (x.shape[1], planes(x).shape[2]) if self.params[0].shape else (1, max(1, x.size))
 
 
+@accelerates("Dropout")
 class DeviceDropout(OnDevice, Dropout):
     """The mask is not stored: backward draws the same numbers again."""
 

@@ -1,0 +1,1 @@
+"""The layer types that have kernels.  All others run as they are, with CuPy for NumPy."""
