@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Snapshotting
 from pycaffe_dist.memory import Array
@@ -53,6 +54,9 @@ class LossGuard:
         self._place = (
             ""  # where this rank's first bad loss came from, if the others know of it later
         )
+        self._kept: list[tuple[Blob, Array]] = []  # running statistics before this iteration
+        if on_nan == "snapshot":
+            solver.on_start.append(self._keep_statistics)
         solver.on_gradients_ready += [self.look, self._hold_back]
         solver.on_settled.append(self.look)
         solver.subscribers.append(self._before_snapshot)
@@ -85,12 +89,24 @@ class LossGuard:
             ranks.discard_update()
         if not self._place:  # the batch will be gone when all know of it
             self._place = UNKNOWN if ranks.share_batches else first_non_finite(net)
+        self._put_statistics_back()
+
+    def _keep_statistics(self) -> None:
+        """A forward pass changes them before its loss is known."""
+        layers = [layer for layer in self.solver.net.layers if layer.follows_batches]
+        self._kept = [(b, b.data.copy()) for layer in layers for b in layer.statistics()]
+
+    def _put_statistics_back(self) -> None:
+        for blob, values in self._kept:
+            blob.data[...] = values
 
     def _stop(self, bad: BadLoss) -> NoReturn:
         self._stops = True
         self.solver.ranks.discard_update()
         text = self._what_is_wrong(bad)
         if self.on_nan == "snapshot":
+            if bad.iteration == self.solver.iter:
+                self._put_statistics_back()
             self.solver.subscribers.remove(self._before_snapshot)  # it is asked for as it is
             self.solver.snapshot()
             text += f"; the weights are in {self.solver.snapshot_stem()}"

@@ -21,6 +21,7 @@ from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.weights import read_weights
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing.ranks import run_ranks
+from pycaffe_dist.tools.guards import LossGuard, TrainingError
 
 CLOSE = 1e-5
 STEPS = 5
@@ -269,6 +270,37 @@ def test_the_last_test_of_a_run_has_the_merged_statistics_of_batch_norm(
     ranks = run_ranks(3, work)
     assert [len(seen) for seen in ranks] == [3, 3, 3]
     assert identical(ranks)
+
+
+@pytest.mark.parametrize(("ranks", "staleness"), [(1, 0), (2, 0), (2, 1)])
+def test_a_batch_that_is_no_numbers_is_not_in_the_statistics_of_the_snapshot(
+    ranks: int, staleness: int, tmp_path: Path
+) -> None:
+    norm = 'layer { name: "bn" type: "BatchNorm" bottom: "data" top: "n" }'
+    cluster = ClusterSettings(staleness=staleness, comm="dense")
+    case = Run(tmp_path, f"{norm} {ip('ip', 'n', 'out', 3)} {LOSS}", cluster=cluster)
+    with h5py.File(tmp_path / "records.h5", "r+") as file:
+        file["data"][2 * JOINT + 1] = np.nan  # of iteration 2, and of rank 1
+
+    def guarded(communicator: Communicator | None = None) -> None:
+        place = (communicator.rank, communicator.size) if communicator else (0, 1)
+        solver = case.solver(*place)
+        LossGuard(solver, "snapshot", lambda text: None)
+        with ExitStack() as stack:
+            if communicator:
+                stack.enter_context(distribute(solver, cluster, communicator))
+            with pytest.raises(TrainingError, match="iteration 2: the loss"):
+                solver.step(8)
+
+    if ranks == 1:
+        guarded()
+    else:
+        run_ranks(ranks, guarded)
+    (written,) = tmp_path.glob("*.caffemodel")
+    assert written.name == f"run_iter_{2 + (staleness + 1 if staleness else 0)}.caffemodel"
+    stored = {layer.name: layer.blobs for layer in read_weights(str(written)).layers}
+    assert all(np.isfinite(blob.data).all() for blobs in stored.values() for blob in blobs)
+    assert stored["bn"][2].data.item() > 0
 
 
 def test_statistics_are_merged_after_a_forward_pass_of_a_script(tmp_path: Path) -> None:

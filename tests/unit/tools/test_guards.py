@@ -31,6 +31,7 @@ def guard(net, on_nan="stop"):
         net=net,
         iter=7,
         last_loss=1.0,
+        on_start=[],
         on_gradients_ready=[],
         on_settled=[],
         subscribers=[],
