@@ -20,7 +20,7 @@ from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
 
 BATCH = 4
-STEPS = 20
+STEPS = 10
 LINKS = Links(AlphaBeta(1e-4, 8e-9), AlphaBeta(1e-6, 1e-10), 1e10, 1e10)
 
 INPUT = """
@@ -189,7 +189,7 @@ def equality_cases() -> list[Case]:
         cases.append(Case("conv", "SGD", "larc: true larc_eta: 0.1", settings))
         cases.append(Case("conv", "SGD", PLATEAU, settings))
     cases += [Case("conv", "AdamW", "", ClusterSettings(comm=comm)) for comm in schemes]
-    cases.append(Case("conv", "SGD", 'lr_policy: "step" stepsize: 7 gamma: 0.5'))
+    cases.append(Case("conv", "SGD", 'lr_policy: "step" stepsize: 4 gamma: 0.5'))
     cases.append(
         Case("conv", "SGD", "", ClusterSettings(comm="allreduce", comm_layer={"ip1": "sfb"}))
     )

@@ -2,15 +2,14 @@
 
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
 from pycaffe_dist.parallel.transport import comm_thread
+from pycaffe_dist.testing.mpi_ranks import MpiRanks
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -33,21 +32,7 @@ def folder(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def mpirun() -> Callable[..., str]:
-    """Run a script of this folder on so many ranks of one thread each; what it printed."""
-    launcher = find_mpirun()
-
-    def run(ranks: int, script: str, *arguments: str, seconds: float = 300) -> str:
-        program = [sys.executable, str(HERE / script), *arguments]
-        env = environment(ranks, os.environ) | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        done = subprocess.run(
-            launcher.command(ranks, program),
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return run
+def mpi_ranks() -> Iterator[MpiRanks]:
+    """Up to four ranks, which are processes; started by the first test that has work for them."""
+    with MpiRanks(4) as ranks:
+        yield ranks

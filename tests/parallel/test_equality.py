@@ -1,6 +1,7 @@
 """P ranks with batch K take the same steps as one rank with batch P·K, whatever the scheme."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from cases import (
     trained,
     weights,
 )
+from equality_ranks import compared
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.parallel.cluster import distribute
@@ -22,20 +24,22 @@ from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.testing.mpi_ranks import MpiRanks
 from pycaffe_dist.testing.ranks import run_ranks
 
 CLOSE = 1e-5
 
 
 @pytest.mark.timeout(400)  # all cases in one start of MPI
-@pytest.mark.parametrize(("ranks", "on_a_node"), [(2, 1), (3, 2), (4, 2)])
+@pytest.mark.parametrize("hosts", [["a", "b"], ["a", "a", "b"], ["a", "a", "b", "b"]], ids=len)
 def test_ranks_of_mpirun_step_as_one_with_the_joint_batch(
-    mpirun: Callable[..., str], ranks: int, on_a_node: int
+    mpi_ranks: MpiRanks, hosts: list[str]
 ) -> None:
-    lines = mpirun(ranks, "equality_ranks.py", str(on_a_node)).splitlines()
-    assert len(lines) == len(equality_cases())
-    wrong = [line for line in lines if float(line.split()[0]) > CLOSE or line.split()[1] != "True"]
-    assert not wrong
+    """LeNet's cases take most of the time: they are for four ranks."""
+    cases = [case for case in equality_cases() if case.net != "lenet" or len(hosts) == 4]
+    found = mpi_ranks.run(hosts, partial(compared, cases, False), 300)[0]
+    assert [name for _, _, name in found] == [str(case) for case in cases]
+    assert not [result for result in found if result[0] > CLOSE or not result[1]]
 
 
 @pytest.mark.parametrize("case", equality_cases(), ids=str)

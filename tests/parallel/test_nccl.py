@@ -3,13 +3,15 @@
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import Case, build, plan_for, small_cases
+from equality_ranks import compared
 from runs import ENDLESS, ENV, LONG, TRAIN, Run, kill_rank, processes, wait_for, write
 
 from pycaffe_dist.engines import create
@@ -26,6 +28,7 @@ from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.testing.cupy_standin import runtime
 from pycaffe_dist.testing.cupy_standin.cuda import nccl
 from pycaffe_dist.testing.gpu import emulated
+from pycaffe_dist.testing.mpi_ranks import MpiRanks
 from pycaffe_dist.testing.ranks import run_ranks
 
 
@@ -192,12 +195,14 @@ def test_processes_of_mpirun_train_alike_by_nccl_and_through_host_memory(folder:
 
 @pytest.mark.timeout(400)
 def test_processes_of_mpirun_step_as_one_with_the_joint_batch(
-    mpirun: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(backend.VARIABLE, "emulated")
-    lines = mpirun(2, "equality_ranks.py", "2", "cupy").splitlines()
-    assert len(lines) == len([case for case in small_cases() if case.solver == "Adam"]) > 4
-    assert not [line for line in lines if float(line.split()[0]) > 1e-5 or "True" not in line]
+    cases = [case for case in small_cases() if case.solver == "Adam"]
+    with MpiRanks(2) as ranks:
+        found = ranks.run(["a", "a"], partial(compared, cases, True), 300)[0]
+    assert len(found) == len(cases) > 4
+    assert not [result for result in found if result[0] > 1e-5 or not result[1]]
 
 
 def test_a_rank_that_is_stopped_is_named(folder: Path) -> None:
