@@ -153,6 +153,15 @@ def test_roi_align_of_mask_rcnn():
     check_layer(LayerCase(layer, [(2, 1, 20, 21), large]))
 
 
+def test_roi_align_of_a_region_without_width():
+    """Its one bin has four pixels, at −1 and 1, half a side from the points: a quarter of one."""
+    x = np.random.default_rng(5).standard_normal((1, 2, 6, 6))
+    layer = 'type: "ROIAlign" roi_align_param { pooled_h: 1 pooled_w: 1 spatial_scale: 0.25 }'
+    regions = np.array([[0, 8, 8, 8, 8]], float)
+    got = LayerRun(LayerCase(layer, [x, regions])).forward()[0]
+    np.testing.assert_allclose(got.reshape(2), x[0, :, 2:4, 2:4].max((1, 2)) / 4)
+
+
 def smooth(d, sharpness):
     return np.where(abs(d) < 1 / sharpness, d * d * sharpness / 2, abs(d) - 0.5 / sharpness)
 

@@ -42,6 +42,14 @@ def test_runs(): ...
 """
 
 
+def test_places_that_it_names_are_there(request):
+    """A file that was moved would be tested on one engine only, without a word."""
+    plugins = request.config.pluginmanager.get_plugins()
+    conftest = next(p for p in plugins if getattr(p, "__file__", None) == str(CONFTEST))
+    for name in (*conftest.MATRIX, *conftest.ONEDNN, *conftest.PROGRAMS):
+        assert (CONFTEST.parent / name).exists(), name
+
+
 @pytest.mark.parametrize(("jobs", "skips", "code"), [([], "4", 0), (["-n", "1"], "3", 1)])
 def test_a_run_says_what_did_not_run(tmp_path, jobs, skips, code):
     shutil.copy(CONFTEST, tmp_path)
