@@ -50,7 +50,7 @@ def parse_annotated(value: bytes | memoryview) -> tuple[memoryview, Boxes | None
                     raise ValueError(f"has annotations of the unknown type {field.value}")
             elif field.number == 3 and field.wire == LEN:
                 rows += _group(buffer, field)
-    except WireError as e:
+    except (WireError, struct.error) as e:
         raise ValueError(f"is not an AnnotatedDatum: {e}") from e
     if datum is None:
         raise ValueError("is not an AnnotatedDatum: there is no Datum in it")

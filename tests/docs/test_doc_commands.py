@@ -149,7 +149,7 @@ def test_commands_of(page, folder):
                 shutil.rmtree(made)
         # What a page does on GPUs is done on emulated ones.
         gpu = {"PCD_CUPY": "emulated"} if "-gpu" in line else {}
-        here = {"cwd": folder, "env": os.environ | gpu, "timeout": 150}
+        here = {"cwd": folder, "env": os.environ | gpu, "timeout": 500}
         if ranks:
             command = [*ranks, sys.executable, "-m", "pycaffe_dist", *line[1:]]
             run = subprocess.run(command, capture_output=True, text=True, **here)

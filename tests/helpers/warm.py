@@ -120,11 +120,28 @@ def _become(request, handles):
     sys.path[0] = os.getcwd()  # as -m has it
 
 
+def _choose_the_first():
+    """Of oneDNN's implementations, without measuring: as conftest.py does in its own process.
+
+    The library itself is loaded by who computes, for it looks at the environment then.
+    """
+    from pycaffe_dist.engines.onednn.core.choice import Choices
+
+    begin = Choices.__init__
+
+    def first(self, *args, **settings):
+        begin(self, *args, **settings)
+        self.measuring = False
+
+    Choices.__init__ = first
+
+
 def main():
     from pycaffe_dist import cli
 
     for name in (*(f"pycaffe_dist.cli.{verb}" for verb in cli.VERBS), *LATE):
         importlib.import_module(name)
+    _choose_the_first()
     if serve(socket.socket(fileno=int(sys.argv[1]))):
         sys.exit(cli.main())  # pycaffe_dist.__main__
 

@@ -41,6 +41,12 @@ def test_a_command_is_a_process(tmp_path):
     assert warm.pcd("run", "script.py", "kill", cwd=tmp_path).returncode == -9
 
 
+def test_nothing_is_measured(tmp_path):
+    engine = "from pycaffe_dist.engines.onednn.core.remembered import CHOICES"
+    (tmp_path / "script.py").write_text(f"{engine}\nprint(CHOICES.measuring)\n")
+    assert warm.pcd("run", "script.py", cwd=tmp_path).stdout == "False\n"
+
+
 def test_a_command_that_takes_too_long(tmp_path):
     (tmp_path / "script.py").write_text("import time\ntime.sleep(600)\n")
     with pytest.raises(subprocess.TimeoutExpired):
