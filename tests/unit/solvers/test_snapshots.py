@@ -227,10 +227,15 @@ def test_one_run_at_a_time_and_leftovers_go(make, tmp_path):
 def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
     """SIGKILL while snapshots are written all the time; every time there is one to go on from."""
     make()
-    code = (
+    code = (  # it has imported everything when it forks, for each line, one that is to be killed
+        "import os, sys\n"
         "from tests_solver import solver\n"
-        "s = solver(); s.step(1); s.snapshot(); print('ready', flush=True)\n"
-        "while True: s.step(1); s.snapshot()"
+        "for line in sys.stdin:\n"
+        "    pid = os.fork()\n"
+        "    if pid == 0:\n"
+        "        s = solver(); s.step(1); s.snapshot(); print(os.getpid(), flush=True)\n"
+        "        while True: s.step(1); s.snapshot()\n"
+        "    os.waitpid(pid, 0); print('gone', flush=True)\n"
     )
     (tmp_path / "tests_solver.py").write_text(
         "from pycaffe_dist.proto.caffe_pb2 import SolverParameter\n"
@@ -247,13 +252,15 @@ def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
     )
     rng = np.random.default_rng(1)
     reached = 0
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     for _ in range(5):
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline() == "ready\n"
+        print(file=process.stdin, flush=True)
+        pid = int(process.stdout.readline())
         time.sleep(rng.uniform(0.02, 0.2))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        os.kill(pid, signal.SIGKILL)
+        assert process.stdout.readline() == "gone\n"
         found = snapshots.newest_whole("run")
         assert found is not None
         assert found.iteration >= reached
@@ -262,5 +269,6 @@ def test_kill_at_any_moment_leaves_a_whole_snapshot(make, tmp_path):
         reached = found.iteration
         for old in snapshots.find("run")[:-2]:
             snapshots.remove(old)
+    process.communicate()
     assert reached > 0
     assert os.getcwd() == str(tmp_path)
