@@ -24,6 +24,7 @@ RENAMED = {
     "ImageFont": "PIL.ImageFont",
     "Queue": "queue",
     "SimpleHTTPServer": "http.server",
+    "SimpleXMLRPCServer": "xmlrpc.server",
     "SocketServer": "socketserver",
     "Tkinter": "tkinter",
     "anydbm": "dbm",

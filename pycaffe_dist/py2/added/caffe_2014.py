@@ -21,6 +21,8 @@ def _pycaffe(module: Any) -> dict[str, Any]:
         "set_phase_train": phase(module.TRAIN),
         "set_logging_disabled": lambda: module.init_log(2),
     }
+    if SETTINGS.phase is None:  # the phase of a process that sets none
+        SETTINGS.phase = module.TRAIN
     for name in ("set_phase_test", "set_phase_train"):
         setattr(module.Net, name, old[name])
     for name in ("set_mode_cpu", "set_mode_gpu", "set_device"):

@@ -20,6 +20,7 @@ from typing import Any
 from pycaffe_dist.py2 import operations
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
+from pycaffe_dist.py2.strings import ByteStr
 
 
 def _string(module: Any) -> dict[str, Any]:
@@ -161,7 +162,23 @@ def _random(module: Any) -> dict[str, Any]:
 
 
 def _json(module: Any) -> dict[str, Any]:
+    """No encoding is asked for, and bytes that are text are written as text."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, ByteStr):
+            return str(value)
+        raise TypeError(f"{value!r} is not JSON serializable")
+
+    def writing(function: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not {"cls", "default"} & kwargs.keys():  # else others know what to do
+                kwargs["default"] = text
+            return function(*args, **kwargs)
+
+        return call
+
     in_place(module, ("dump", "dumps", "load", "loads"), lambda f: old_words(f, encoding=None))
+    in_place(module, ("dump", "dumps"), writing)
     return {}
 
 

@@ -3,6 +3,7 @@ import numpy as np
 import matplotlib.pyplot as plt
 import caffe
 
+print caffe.Net('deploy.prototxt', 'net.caffemodel').outputs
 net = caffe.Classifier('deploy.prototxt', 'net.caffemodel', image_dims=(8, 8), gpu=False,
                        mean_file='mean.npy', input_scale=255, channel_swap=(2, 1, 0))
 net.set_phase_test()

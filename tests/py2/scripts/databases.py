@@ -26,6 +26,9 @@ for key, value in db.RangeIter():
     datum = caffe_pb2.Datum.FromString(value)
     print key, datum.label, caffe.io.datum_to_array(datum).sum(),
 print
+import json
+from SimpleXMLRPCServer import SimpleXMLRPCServer
+print json.dumps({'index': key, 'server': SimpleXMLRPCServer.__name__}, sort_keys=True)
 print [k for k in db.RangeIter(key_from='00000001', key_to='00000002', include_value=False)]
 print list(db.RangeIter(include_value=False, reverse=True))[0]
 try:
