@@ -62,7 +62,7 @@ def layer_facts(net: Net) -> list[LayerFacts]:
                     for t in net.top_ids[i]
                     if net.blob_need_backward[t] and not note
                 ),
-                outer_product=layer.outer_product,
+                outer_product=layer.outer_product(net.tops[i], net.bottoms[i]) is not None,
                 note=note,
             )
         )

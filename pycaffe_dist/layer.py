@@ -73,6 +73,23 @@ class Context:
         return self.engine.xp
 
 
+@dataclass(frozen=True)
+class OuterProduct:
+    """A parameter's gradient as a product of two factors: ∂W = AᵀB, or BᵀA if ``transposed``.
+
+    A: (rows, outputs)   B: (rows, inputs).  The gradient of a bias is Σ A over the rows.
+    """
+
+    rows: int
+    outputs: int
+    inputs: int
+    transposed: bool = False
+
+    def sides(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """(L, R) with ∂W = LᵀR."""
+        return (b, a) if self.transposed else (a, b)
+
+
 class Layer:
     """Base of all layers.
 
@@ -94,7 +111,6 @@ class Layer:
     fork_fields: tuple[str, ...] = ()  # what it reads of forks' additions to BVLC's messages
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
     follows_batches = False  # a pass changes its parameters: on several ranks they drift apart
-    outer_product = False  # the first parameter's gradient is that of `factors`
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         self.layer_param = LayerParameter()
@@ -129,8 +145,12 @@ class Layer:
         """Multiplications and additions of one forward pass."""
         return sum(t.count for t in top)
 
+    def outer_product(self, top: Views, bottom: Views) -> OuterProduct | None:
+        """How the first parameter's gradient is a product of ``factors``, if it is one."""
+        return None
+
     def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
-        """(A, B): the first parameter's gradient is AᵀB, or its transpose; for outer_product."""
+        """(A, B) of an outer product, after backward has got to this layer."""
         raise NotImplementedError
 
     def sources(self) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from pycaffe_dist.solvers.history import History
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
+from pycaffe_dist.solvers.stepper import Stepper
 from pycaffe_dist.solvers.weight_average import WeightAverage
 from pycaffe_dist.update_step import UpdateStep
 
@@ -63,10 +64,11 @@ class Solver:
 
     Attributes:
         on_start, on_gradients_ready: functions called before the forward passes of an iteration and
-            between its gradients and its update; where distribution attaches.
+            between its gradients and its update.
         on_settled: functions called when the updates and losses of all ranks are known to each.
         requested_action: asked after every update and before every test batch.
-        ranks: who does what where several ranks train together.
+        stepper: clears gradients, shares losses and makes updates; where distribution attaches.
+        ranks: who else trains with this solver.
         notes: what subscribers and policies want to find again when training goes on: values that
             JSON can hold.
     """
@@ -74,7 +76,8 @@ class Solver:
     def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
         self.param = param
         self.context = context or Context()
-        self.ranks = OneRank(self)
+        self.ranks = OneRank()
+        self.stepper = Stepper(self)
         self.iter = 0
         self.current_step = 0
         self.plateau = Plateau()
@@ -174,7 +177,7 @@ class Solver:
         self.smoothed_loss = 0.0
         self._display_time, self._display_iter = time.perf_counter(), self.iter
         while self.iter < start + count:
-            self.ranks.clear_gradients()
+            self.stepper.clear_gradients()
             due = p.test_interval and self.iter % p.test_interval == 0
             if due and (self.iter > 0 or p.test_initialization):
                 self.test_all()
@@ -188,16 +191,16 @@ class Solver:
             for i in range(p.iter_size):
                 loss += self.net.forward()
                 if i == p.iter_size - 1:
-                    self.ranks.offer(loss / p.iter_size)
+                    self.stepper.offer(loss / p.iter_size)
                 self.net.backward()
-            self.last_loss = self.ranks.joint_loss()
+            self.last_loss = self.stepper.joint_loss()
             self._smooth(self.last_loss, start)
             if display:
                 self._tell_display()
             for function in self.on_gradients_ready:
                 function()
             self.apply_update()
-            action = self.ranks.action()
+            action = self.stepper.action()
             if (p.snapshot and self.iter % p.snapshot == 0) or action is Action.SNAPSHOT:
                 self.snapshot()
             if action is Action.STOP:
@@ -206,7 +209,7 @@ class Solver:
         self._settle()
 
     def _settle(self) -> None:
-        self.ranks.settle()
+        self.stepper.settle()
         for function in self.on_settled:
             function()
 
@@ -240,7 +243,7 @@ class Solver:
         per_second = (self.iter - self._display_iter) / seconds if seconds else 0.0
         self._display_time, self._display_iter = now, self.iter
         outputs = outputs_of(self.net)
-        means = self.ranks.shown([o.value for o in outputs])
+        means = self.stepper.shown([o.value for o in outputs])
         outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]
         self._seen_loss = loss = float(self.smoothed_loss)
         display = self.param.display
@@ -270,7 +273,7 @@ class Solver:
 
     def apply_update(self) -> None:
         """Clip, normalise, regularise, update; the iteration is counted here."""
-        self.ranks.apply_update()
+        self.stepper.apply_update()
 
     def next_step(self) -> UpdateStep:
         """The update of this iteration, before anybody is told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import Layer, OuterProduct, register
 
 
 @register("InnerProduct")
@@ -15,8 +15,6 @@ class InnerProduct(Layer):
     x: (M, K)  W: (N, K), or (K, N) with ``transpose``  b: (N,)  y: (M, N)
     ∂W = ∂yᵀ x   ∂b = Σ ∂y   ∂x = ∂y W
     """
-
-    outer_product = True
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.inner_product_param
@@ -56,6 +54,10 @@ class InnerProduct(Layer):
         if propagate_down[0]:
             gx = bottom[0].diff.reshape(-1, self.inputs)
             self.xp.matmul(gy, self._weights_in_out().T, out=gx)
+
+    def outer_product(self, top: Views, bottom: Views) -> OuterProduct:
+        rows = top[0].count // self.outputs
+        return OuterProduct(rows, self.outputs, self.inputs, self.transpose)
 
     def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
         return top[0].diff.reshape(-1, self.outputs), bottom[0].data.reshape(-1, self.inputs)

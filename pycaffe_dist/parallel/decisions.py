@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycaffe_dist.memory import Array
 from pycaffe_dist.solver import Action
-from pycaffe_dist.solvers.one_rank import BadLoss, bad_loss
+from pycaffe_dist.solvers.stepper import BadLoss, bad_loss
 
 ACTIONS = (Action.NONE, Action.SNAPSHOT, Action.STOP)  # by urgency: the last asked for wins
 LOSS, ASKED, OUTPUTS = 0, 1, slice(2, None)  # the columns of a board

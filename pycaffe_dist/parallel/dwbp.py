@@ -7,45 +7,45 @@ forward waits for each layer as it gets there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from pycaffe_dist.parallel.exchange.parcel import Parcel
+from pycaffe_dist.blob import Blob
+from pycaffe_dist.memory import Array
+from pycaffe_dist.parallel.board import Board
+from pycaffe_dist.parallel.decisions import LOSS
+from pycaffe_dist.parallel.exchange import own_values
+from pycaffe_dist.parallel.exchange.parcel import Contents, Parcel
+from pycaffe_dist.parallel.plan.plan import Entry, together
+from pycaffe_dist.parallel.schemes.scheme import schemes
+from pycaffe_dist.parallel.stepper import ClusterStepper, Joint
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
-from pycaffe_dist.parallel.verdict import Verdict
-from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers.update import waits
 
 
-class Dwbp:
+class Dwbp(ClusterStepper):
     """Sends the parcels of a solver's net in the order of the plan.
 
-    Args:
-        solver: whose net's hooks are used.
+    Attributes:
         parcels: every parameter that learns, once, in the order in which exchanges start.
-        thread: which takes the exchanges forward.
-        verdict: whether updates may be made.
-        overlap: False: all exchanges start, and end, after backward.
     """
 
-    def __init__(
-        self,
-        solver: Solver,
-        parcels: Sequence[Parcel],
-        thread: CommThread,
-        verdict: Verdict,
-        overlap: bool,
-    ) -> None:
-        self.solver, self.parcels, self.thread = solver, list(parcels), thread
-        self.verdict, self.overlap = verdict, overlap
+    def __init__(self, joint: Joint) -> None:
+        super().__init__(joint)
+        self.overlap = joint.settings.overlap
+        self.parcels = [
+            self._parcel(number, entries)
+            for number, entries in enumerate(together(joint.plan.entries))
+        ]
+        solver, net = self.solver, self.solver.net
         self.waits = bool(waits(solver.param, solver.rule))
-        net = solver.net
         self._begins: list[list[Parcel]] = [[] for _ in net.layers]
-        self._uses: list[list[Parcel]] = [[] for _ in net.layers]
         owner = {p: parcel for parcel in self.parcels for p in parcel.params}
         for parcel in self.parcels:
             self._begins[parcel.layer].append(parcel)
-        for i, ids in enumerate(net.params.ids):
-            self._uses[i] = list(dict.fromkeys(owner[p] for p in ids if p in owner))
+        self._uses = [
+            list(dict.fromkeys(owner[p] for p in ids if p in owner)) for ids in net.params.ids
+        ]
         learnable = range(len(net.params.learnable))
         self._fixed = [p for p in learnable if p not in owner]
         self._to_clear: set[Parcel] = set()
@@ -56,19 +56,31 @@ class Dwbp:
             (net.before_forward, self._before_forward),
             (net.after_backward, self._after_backward),
         ]
+
+    def _parcel(self, number: int, entries: list[Entry]) -> Parcel:
+        scheme = schemes()[entries[0].scheme]
+        params = tuple(p for entry in entries for p in entry.params)
+        layer = min(entry.layer for entry in entries)
+        contents = Contents(scheme, params, layer, number)
+        return self.joint.way.exchange(scheme)(self.joint.fabric, self.solver, contents)
+
+    def start(self, thread: CommThread) -> None:
+        self._notes = Board(thread)
         for hook, function in self._hooks:
             hook.append(function)
+        super().start(thread)
 
     def close(self) -> None:
-        self.settle()
+        self._finish_all()
         for hook, function in self._hooks:
             hook.remove(function)
         for parcel in self.parcels:
             parcel.close()
+        super().close()
 
     # -- an iteration ------------------------------------------------------------------------
 
-    def clear_gradients(self) -> None:
+    def _clear(self) -> None:
         """Gradients under way are cleared when they have come back and forward needs them."""
         self._to_clear.update(self.parcels)
         self._pass = 0
@@ -98,7 +110,7 @@ class Dwbp:
         # A parcel that updates does so before begin_update has told the rate to everybody.
         parcel.begin(self.thread, self.solver.next_step())
 
-    def apply_update(self) -> None:
+    def _apply(self) -> None:
         solver = self.solver
         self._steps = False
         self.verdict.decide(True)
@@ -116,13 +128,34 @@ class Dwbp:
         for p in self._fixed:
             solver.update_param(p, step)
         if not self.overlap:
-            self.settle()
+            self._finish_all()
         solver.end_update(step)
 
-    def settle(self) -> None:
+    def _finish_all(self) -> None:
         """Wait for everything that is under way."""
         for parcel in self.parcels:
             self._finish(parcel)
+
+    def discard_update(self) -> None:
+        self.verdict.decide(False)
+        for parcel in self.parcels:
+            if parcel.job is not None:
+                parcel.discard(self.thread)
+
+    # -- losses and requests -----------------------------------------------------------------
+
+    def _tell(self, row: Sequence[float]) -> None:
+        self._notes.offer(row)
+
+    def _boards(self, settling: bool) -> list[tuple[int, Array]]:
+        return self._notes.read(settling)
+
+    def known_losses(self) -> Array | None:
+        known = self._losses is None and self._notes.complete
+        return self._notes.offered()[:, LOSS] if known else None
+
+    def shown(self, values: list[float]) -> list[float]:
+        return self.solver.ranks.mean(values)
 
     # -- what comes back ---------------------------------------------------------------------
 
@@ -152,3 +185,30 @@ class Dwbp:
         if not parcel.updates:
             for p in parcel.params:
                 self.solver.update_param(p, self._step)
+
+    # -- snapshots ---------------------------------------------------------------------------
+
+    def _updating(self) -> list[Parcel]:
+        return [parcel for parcel in self.parcels if parcel.updates]
+
+    def take_history(self) -> None:
+        for parcel in self._updating():
+            parcel.take_history()
+
+    def gather_history(self) -> None:
+        for parcel in self._updating():
+            self.thread.do(parcel.gather_history(), parcel.name, "history")
+
+    @contextmanager
+    def whole_history(self) -> Iterator[Iterable[Blob]]:
+        self.compare_weights()  # a snapshot speaks for all ranks
+        self.gather_history()
+        yield self.solver.history
+        for parcel in self._updating():
+            parcel.drop_history()
+
+    def own_values(self) -> dict[tuple[int, int], Array]:
+        return own_values.gather(self.parcels, self.thread)
+
+    def deal_own_values(self, stored: dict[tuple[int, int], Array]) -> None:
+        own_values.deal(self.parcels, self.thread, stored)

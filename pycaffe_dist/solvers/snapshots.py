@@ -65,9 +65,9 @@ def write(solver: Solver) -> None:
     Of several ranks, all call this and the first one writes.
     """
     states = [RankState(**s) for s in solver.ranks.gather(vars(_rank_state(solver)))]
-    for (rank, p), values in solver.ranks.own_values().items():
+    for (rank, p), values in solver.stepper.own_values().items():
         states[rank].own[p] = values
-    with solver.ranks.whole_history() as history:
+    with solver.stepper.whole_history() as history:
         if solver.ranks.rank == 0:
             _write(solver, [blob.data for blob in history], states)
 
@@ -170,7 +170,7 @@ def restore(solver: Solver, path: str) -> None:
     stored = _read(solver, path) if solver.ranks.rank == 0 else None
     own = _take_own(stored[0]) if stored else {}
     stored = solver.ranks.restored(stored)
-    solver.ranks.deal_own_values(own)
+    solver.stepper.deal_own_values(own)
     if stored:
         where = sidecar.beside(path)
         with reading(where, sidecar.PROBLEM):

@@ -37,7 +37,7 @@ class WeightAverage:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Updated):
-            self.solver.ranks.settle()
+            self.solver.stepper.settle()
             if self.solver.ranks.rank == 0:
                 self.take()
         elif isinstance(event, Snapshotted) and self.averages:

@@ -272,7 +272,7 @@ def _nan_gradient(_: Fault, solver: Solver) -> None:
 
 
 def _diverge(_: Fault, solver: Solver) -> None:
-    solver.ranks.settle()
+    solver.stepper.settle()
     solver.net.params.learnable[-1].blob.data.reshape(-1)[0] += 1e-3
 
 

@@ -15,7 +15,7 @@ from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.job.failure import rank_name
 from pycaffe_dist.solver import Solver
-from pycaffe_dist.solvers.one_rank import BadLoss
+from pycaffe_dist.solvers.stepper import BadLoss
 
 LOG_FLT_MIN = -math.log(np.finfo(np.float32).tiny)  # 87.3365: what SoftmaxWithLoss is at most
 
@@ -67,7 +67,7 @@ class LossGuard:
         if self._stops or not solver.may_look(solver.last_loss):
             return
         loss = float(solver.last_loss)
-        bad = solver.ranks.take_bad_loss()
+        bad = solver.stepper.take_bad_loss()
         if bad is not None and self.on_nan != "continue":
             self._stop(bad)
         elif bad is not None:
@@ -82,13 +82,13 @@ class LossGuard:
 
     def _hold_back(self) -> None:
         """An update that only this rank knows to be bad goes nowhere."""
-        ranks, net = self.solver.ranks, self.solver.net
-        if not ranks.bad_alone():
+        stepper, net = self.solver.stepper, self.solver.net
+        if not stepper.bad_alone():
             return
         if self.on_nan != "continue":
-            ranks.discard_update()
+            stepper.discard_update()
         if not self._place:  # the batch will be gone when all know of it
-            self._place = UNKNOWN if ranks.share_batches else first_non_finite(net)
+            self._place = UNKNOWN if self.solver.ranks.share_batches else first_non_finite(net)
         self._put_statistics_back()
 
     def _keep_statistics(self) -> None:
@@ -102,7 +102,7 @@ class LossGuard:
 
     def _stop(self, bad: BadLoss) -> NoReturn:
         self._stops = True
-        self.solver.ranks.discard_update()
+        self.solver.stepper.discard_update()
         text = self._what_is_wrong(bad)
         if self.on_nan == "snapshot":
             if bad.iteration == self.solver.iter:

@@ -30,6 +30,7 @@ from pycaffe_dist.parallel.schemes import sf_push
 from pycaffe_dist.parallel.schemes.sharded import SHARDED
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.ssp import items as ssp_items
+from pycaffe_dist.parallel.ssp.ssp import Ssp
 from pycaffe_dist.parallel.transport import comm_thread, streams
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -127,7 +128,7 @@ def train(case: Case, folder: Path, communicator: Communicator | None, way: Way)
         with distribute(solver, settings, communicator, made) as cluster:
             watch_bound(case, way.prefix, solver, cluster)
             _steps(case, folder, solver, way)
-            result.worst = cluster.ssp.worst if cluster.ssp else 0
+            result.worst = getattr(cluster.stepper, "worst", 0)
     learnable, names = solver.net.params.learnable, solver.net.layer_names
     result.weights = [p.blob.data.copy() for p in learnable]
     result.history = [h.data.copy() for h in solver.history]
@@ -182,8 +183,8 @@ DONE: dict[tuple[int, str], dict[int, Any]] = {}  # by run and rank: what knows 
 
 def watch_bound(case: Case, prefix: str, solver: Solver, cluster: Cluster) -> None:
     """Compare, at every layer that learns, how far ranks are; each has hiccups."""
-    ssp = cluster.ssp
-    if ssp is None or case.via != "threads":
+    ssp = cluster.stepper
+    if not isinstance(ssp, Ssp) or case.via != "threads":
         return
     rank, bound = cluster.rank, case.settings["staleness"]
     done = DONE.setdefault((case.seed, prefix), {})
@@ -195,7 +196,7 @@ def watch_bound(case: Case, prefix: str, solver: Solver, cluster: Cluster) -> No
             time.sleep(0.01)
         if not solver.net.params.ids[layer] or not ssp._steps or len(done) < cluster.size:
             return
-        ahead = ssp._done - min(other._done for other in done.values())
+        ahead = ssp._mail.done - min(other._mail.done for other in done.values())
         if ahead > bound and ssp._uses[layer]:
             raise Ahead(f"rank {rank} is {ahead} iterations ahead of another, {bound} are allowed")
 

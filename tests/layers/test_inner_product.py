@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pycaffe_dist.layer import OuterProduct
 from pycaffe_dist.testing import LayerCase, LayerRun, as_host, check_layer
 
 FILLERS = 'weight_filler { type: "gaussian" } bias_filler { type: "gaussian" }'
@@ -31,12 +32,16 @@ def test_transpose_swaps_the_weights():
     np.testing.assert_array_equal(swapped, plain)
 
 
-def test_factors_make_the_gradient():
-    case = LayerCase(
-        f'type: "InnerProduct" inner_product_param {{ num_output: 4 {FILLERS} }}', [(3, 5)]
-    )
+@pytest.mark.parametrize("transpose", ["false", "true"])
+def test_factors_make_the_gradient(transpose):
+    settings = f"num_output: 4 transpose: {transpose} {FILLERS}"
+    case = LayerCase(f'type: "InnerProduct" inner_product_param {{ {settings} }}', [(3, 5)])
     run = LayerRun(case)
     run.forward()
     run.backward([np.ones((3, 4))], [True])
+    product = run.layer.outer_product(run.top, run.bottom)
+    assert product == OuterProduct(3, 4, 5, transpose == "true")
     a, b = run.layer.factors(run.top, run.bottom)
-    np.testing.assert_allclose(as_host(a.T @ b), run.layer.blobs[0].diff)
+    assert (a.shape, b.shape) == ((3, 4), (3, 5))
+    left, right = product.sides(a, b)
+    np.testing.assert_allclose(as_host(left.T @ right), run.layer.blobs[0].diff)

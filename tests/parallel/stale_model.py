@@ -153,11 +153,13 @@ class Thread:
                 if message.number != MEETING:
                     clocks = np.zeros(ssp.size, np.int64)
                     clocks[source] = message.clock
-                    ssp._read(source, message.number, clocks, np.frombuffer(message.content, "u1"))
+                    ssp._mail.read(
+                        source, message.number, clocks, np.frombuffer(message.content, "u1")
+                    )
 
     def send(self) -> None:
         """All that waits in outboxes."""
-        while (letter := self.ssp._write()) is not None:
+        while (letter := self.ssp._mail.write()) is not None:
             self.past.sent.append(_message(letter, self.ssp.rank))
 
     def wait_until(
@@ -290,7 +292,7 @@ class Model:
         solver.on_start.append(lambda: self._begin(solver, rank))
         with replaced(cluster_module, "CommThread", lambda *_: thread), contextlib.suppress(Waits):
             cluster = self._cluster(solver, rank)
-            thread.deliver(cluster.ssp)
+            thread.deliver(cluster.stepper)
             solver.net.before_forward.append(lambda layer: past.uses(layer, solver.iter))
             LossGuard(solver, self.event.on_nan, lambda text: None)
             try:

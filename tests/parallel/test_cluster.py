@@ -194,7 +194,7 @@ def test_an_update_of_a_loss_that_is_no_number_can_be_discarded(comm: str, wire:
     def work(communicator: Communicator) -> None:
         solver = build(case, [communicator.rank], communicator.size)
         plan = plan_for(case, solver, communicator)
-        with distribute(solver, case.settings, communicator, plan) as cluster:
+        with distribute(solver, case.settings, communicator, plan):
             solver.step(2)
             before = weights(solver)
 
@@ -203,7 +203,7 @@ def test_an_update_of_a_loss_that_is_no_number_can_be_discarded(comm: str, wire:
                     solver.net.blobs[0].data[...] = float("nan")
 
             solver.net.before_forward.append(spoil)
-            solver.on_gradients_ready.append(cluster.discard_update)
+            solver.on_gradients_ready.append(solver.stepper.discard_update)
             solver.step(1)
             assert np.isnan(float(solver.last_loss))
             assert identical([before, weights(solver)])

@@ -313,9 +313,9 @@ def test_statistics_are_merged_after_a_forward_pass_of_a_script(tmp_path: Path) 
             solver.step(2)
             if communicator.rank == 1:
                 solver.net.forward()
-            solver.ranks.settle()
+            solver.stepper.settle()
             seen.append(solver.net.layers[1].blobs[0].data.copy())
-            solver.ranks.settle()
+            solver.stepper.settle()
             seen.append(solver.net.layers[1].blobs[0].data.copy())
         return seen
 

@@ -183,7 +183,7 @@ def test_gradients_that_are_not_wanted_are_waited_for_all_the_same() -> None:
     def work(solver: Solver, cluster: Cluster) -> list[np.ndarray]:
         solver.step(2)
         before = weights(solver)
-        solver.on_gradients_ready.append(cluster.discard_update)
+        solver.on_gradients_ready.append(solver.stepper.discard_update)
         solver.step(1)
         solver.on_gradients_ready.clear()
         assert identical([before, weights(solver)])
@@ -199,7 +199,7 @@ def test_losses_of_all_ranks_are_averaged_on_the_device() -> None:
 
     def work(solver: Solver, cluster: Cluster) -> tuple[float, list[float]]:
         solver.step(3)
-        return float(solver.last_loss), cluster.losses()
+        return float(solver.last_loss), solver.stepper.losses()
 
     joint = build(case, range(2), 2)
     joint.step(3)

@@ -8,7 +8,6 @@ from stale_model import Event, Model
 
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import Array
-from pycaffe_dist.parallel.cluster import Cluster
 from pycaffe_dist.parallel.job.watchdog import blame
 from pycaffe_dist.parallel.ssp.clocks import Clocks
 from pycaffe_dist.parallel.ssp.ssp import Ssp
@@ -81,20 +80,20 @@ def test_a_snapshot_after_a_loss_that_is_no_number_is_of_numbers() -> None:
 
 def own_row_first(ssp: Ssp, settling: bool) -> list[tuple[int, Array]]:
     """As long as there is no board of all, a rank takes its own row for one."""
-    board = ssp._board
+    board = ssp._mail.board
     if not settling and board.written <= ssp.staleness + 1:
         return [(0, board._rows[board.written - 1][ssp.rank][None])]
     return READ(ssp, settling)
 
 
-READ = Ssp.read
+READ = Ssp._boards
 
 
 @pytest.mark.parametrize("kind", ["stop", "snapshot", "nan"])
 def test_a_rank_that_acts_on_its_own_row_is_found(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Ssp, "read", own_row_first)
+    monkeypatch.setattr(Ssp, "_boards", own_row_first)
     with pytest.raises(AssertionError, match=r"deadlock|one rank is in|does"):
         check(Model(2, 1, Event(kind, 1, 0), 5))
 
@@ -121,6 +120,6 @@ def test_a_bound_that_is_exceeded_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_update_that_is_not_held_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Cluster, "bad_alone", lambda self: False)
+    monkeypatch.setattr(Ssp, "bad_alone", lambda self: False)
     with pytest.raises(AssertionError, match=r"of no numbers|with more messages"):
         check(Model(2, 1, Event("nan", 1, 1, on_nan="snapshot"), 5))

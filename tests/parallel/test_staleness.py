@@ -31,7 +31,7 @@ class Run:
         plan = plan_for(case, self.solver, communicator)
         self.solver.subscribers.append(self._note)
         with distribute(self.solver, case.settings, communicator, plan) as cluster:
-            self.ssp = cluster.ssp
+            self.ssp = cluster.stepper
             self.solver.on_start.append(lambda: time.sleep(pauses[communicator.rank]))
             begin, sent = time.monotonic(), communicator.sent
             self.solver.step(STEPS)
@@ -141,7 +141,7 @@ def test_ranks_that_lag_behind_in_nothing_train_as_one(kind: str, comm: str) -> 
 
             def wait_for_all() -> None:
                 together.wait(30)
-                while cluster.ssp.ahead(cluster.ssp.items):
+                while cluster.stepper.ahead(cluster.stepper.items):
                     time.sleep(1e-3)
 
             def update_together(layer: int) -> None:

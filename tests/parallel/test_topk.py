@@ -137,7 +137,7 @@ def test_a_discarded_step_leaves_the_residual_as_it_was() -> None:
         with distribute(solver, case.settings, communicator, plan) as cluster:
             solver.step(2)
             before = [parcel.own_values().copy() for parcel in cluster.parcels]
-            solver.on_gradients_ready.append(cluster.discard_update)
+            solver.on_gradients_ready.append(solver.stepper.discard_update)
             solver.step(1)
             after = [parcel.own_values() for parcel in cluster.parcels]
             assert before and all((a == b).all() for a, b in zip(before, after, strict=True))

@@ -33,23 +33,21 @@ class Factors:
         home: where the factors are looked at.
 
     Attributes:
-        rows, outputs, inputs: K, N and M.
-        transposed: whether the weights are Bᵀ A.
+        product: their shapes, and how they are multiplied.
     """
 
     def __init__(self, net: Net, layer: int, home: Home = HOST) -> None:
         self.layer = net.layers[layer]
         self._top = [View(view.blob, home, "data") for view in net.tops[layer]]
         self._bottom = [View(view.blob, home, "diff") for view in net.bottoms[layer]]
-        self.transposed = bool(self.layer.layer_param.inner_product_param.transpose)
-        a, b = self.layer.factors(self._top, self._bottom)
-        self.rows, self.outputs, self.inputs = a.shape[0], a.shape[1], b.shape[1]
+        product = self.layer.outer_product(self._top, self._bottom)
+        assert product is not None, self.layer.name
+        self.product, self.rows = product, product.rows
 
     @property
     def width(self) -> int:
         """Of A and B side by side."""
-        width: int = self.outputs + self.inputs
-        return width
+        return self.product.outputs + self.product.inputs
 
     def now(self) -> tuple[Any, Any]:
         """(A, B) of the pass that has just been."""
@@ -65,21 +63,26 @@ class Factors:
     def put(self, rows: Array, scale: Any) -> None:
         """Write scale·A and B of the pass that has just been, side by side."""
         a, b = self.now()
-        np.multiply(a, scale, out=rows[:, : self.outputs])
-        rows[:, self.outputs :] = b
+        mine, other = self.split(rows)
+        np.multiply(a, scale, out=mine)
+        other[...] = b
 
-    def sides(self, rows: Any) -> tuple[Any, Any]:
-        """(L, R) with ∂W = LᵀR, of A and B side by side."""
-        a, b = rows[:, : self.outputs], rows[:, self.outputs :]
-        return (b, a) if self.transposed else (a, b)
+    def split(self, rows: Any) -> tuple[Any, Any]:
+        """A and B of rows that have both side by side."""
+        outputs = self.product.outputs
+        return rows[:, :outputs], rows[:, outputs:]
 
-    def multiply(self, rows: Any, weights: Any, bias: Sequence[Any], engine: Engine) -> None:
-        """Write the gradients, all in the home of ``engine``: ∂W = LᵀR, ∂b = Σ A."""
-        left, right = self.sides(rows)
+    def multiply(self, a: Any, b: Any, gradients: Sequence[Any], engine: Engine) -> None:
+        """Write the gradients of the weights and, if it is there, of the bias.
+
+        All are flat, in the home of ``engine``: ∂W = LᵀR, ∂b = Σ A.
+        """
+        weights, *bias = gradients
+        left, right = self.product.sides(a, b)
         with flush_denormals():
             engine.outer(left, right, weights.reshape(left.shape[1], right.shape[1]))
             for gradient in bias:
-                rows[:, : self.outputs].sum(axis=0, out=gradient)
+                a.sum(axis=0, out=gradient)
 
 
 class Factored(Parcel):

@@ -17,7 +17,7 @@ from pycaffe_dist.parallel.transport.collectives import all_through
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.communicator import Steps
 from pycaffe_dist.parallel.transport.streams import Port, Receiving, Sending
-from pycaffe_dist.solvers.one_rank import warn_of_lost
+from pycaffe_dist.solvers.stepper import warn_of_lost
 
 ByRank = Mapping[tuple[int, int], Array]  # by rank and parameter
 

@@ -70,6 +70,15 @@ class Plan:
         return sum(entry.bytes for entry in self.entries)
 
 
+def together(entries: tuple[Entry, ...]) -> list[list[Entry]]:
+    """Entries by what travels together: those of a bucket, or one."""
+    found: dict[tuple[str, int], list[Entry]] = {}
+    for i, entry in enumerate(entries):
+        key = ("alone", i) if entry.bucket is None else ("bucket", entry.bucket)
+        found.setdefault(key, []).append(entry)
+    return list(found.values())
+
+
 def make_plan(
     net: Net,
     settings: ClusterSettings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pycaffe_dist.facts import backward_order
+from pycaffe_dist.layer import OuterProduct
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.plan.cost import Load
 
@@ -76,7 +77,7 @@ def _gets_gradient(net: Net, p: int, users: list[int]) -> bool:
 def _no_factors(net: Net, p: int, users: list[int]) -> str:
     """Why the gradient of a parameter is not one pair of factors of its layer."""
     layer = net.layers[users[0]]
-    if not layer.outer_product:
+    if _outer_product(net, users[0]) is None:
         return f"{layer.type} has no factors"
     if net.params.ids[users[0]][0] != p:
         return "a bias has no factors"
@@ -109,9 +110,13 @@ def _with_bias(net: Net, layer: int, p: int, users: dict[int, list[int]]) -> tup
 
 
 def _factored(net: Net, layer: int, values: int, passes: int) -> Load:
-    top, bottom = net.tops[layer][0], net.bottoms[layer][0]
-    rows = top.count // top.shape[-1]
-    return Load(values, passes * rows, top.shape[-1], bottom.count // rows)
+    product = _outer_product(net, layer)
+    assert product is not None
+    return Load(values, passes * product.rows, product.outputs, product.inputs)
+
+
+def _outer_product(net: Net, layer: int) -> OuterProduct | None:
+    return net.layers[layer].outer_product(net.tops[layer], net.bottoms[layer])
 
 
 def halves(net: Net, unit: Unit) -> list[Unit]:

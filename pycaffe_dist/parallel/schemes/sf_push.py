@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceParcel
@@ -55,7 +54,8 @@ class SfPushParcel(SfbParcel):
 
     def _update_all(self, result: Array) -> Steps[None]:
         """The sum and the update, some rows of the weights at a time."""
-        left, right = self.factors.sides(self.rows())
+        a, b = self.factors.split(self.rows())
+        left, right = self.factors.product.sides(a, b)
         width = right.shape[1]
         rows = max(1, BLOCK // width)
         for row in range(0, left.shape[1], rows):
@@ -65,7 +65,7 @@ class SfPushParcel(SfbParcel):
             yield True
         if len(self.params) > 1:
             begin = self.counts[0]
-            gradient = self.rows()[:, : self.factors.outputs].sum(axis=0)
+            gradient = a.sum(axis=0)
             self.update(gradient, result[begin:], begin, self.count)
 
     def finish(self) -> None:
@@ -95,14 +95,11 @@ class DeviceSfPush(DeviceSfb):
             self.nccl.gather(part, whole, self.owner)
         if self.nccl.rank == self.owner:
             self._unpack()
-            self._multiply(self.total[: self.counts[0]], self._bias(self.total))
+            self._multiply(self.pieces(self.total))
             self.update(self.total, self.result, 0, self.count)
             self.wire.pack(self.result, self.news)
         self.nccl.broadcast(self.news, self.owner)
         self.publish(self.news)
-
-    def _bias(self, values: Any) -> list[Any]:
-        return [values[self.counts[0] :]] if len(self.counts) > 1 else []
 
     def finish(self) -> None:
         DeviceParcel.finish(self)

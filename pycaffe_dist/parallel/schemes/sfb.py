@@ -50,8 +50,9 @@ class SfbParcel(Factored):
 
     def finish(self) -> None:
         engine = self._layer.context.engine
-        weights, *bias = (self.gradient(param) for param in self.learnable)
-        self.factors.multiply(engine.xp.asarray(self.rows()), weights, bias, engine)
+        gradients = [self.gradient(param) for param in self.learnable]
+        a, b = self.factors.split(engine.xp.asarray(self.rows()))
+        self.factors.multiply(a, b, gradients, engine)
 
     def rows(self) -> Array:
         """The factors of all ranks, a row for each of their rows, in the order of ranks."""
@@ -66,7 +67,8 @@ class DeviceSfb(Factored, DeviceParcel):
     def __init__(self, fabric: DeviceFabric, solver: Solver, contents: Contents) -> None:
         super().__init__(fabric, solver, contents)
         ranks = self.nccl.size
-        sizes = [self.height * self.factors.outputs, self.height * self.factors.inputs]
+        product = self.factors.product
+        sizes = [self.height * product.outputs, self.height * product.inputs]
         self.mine = [self.room(size) for size in sizes]
         self.packed = [self.wire.room(ranks * size, self.dtype) for size in sizes]
         self.all = [self.room(ranks * size) for size in sizes]
@@ -101,18 +103,12 @@ class DeviceSfb(Factored, DeviceParcel):
 
     def finish(self) -> None:
         super().finish()
-        weights, *bias = (self.gradient(param) for param in self.learnable)
-        self._multiply(weights, bias)
+        self._multiply([self.gradient(param) for param in self.learnable])
 
-    def _multiply(self, weights: Any, bias: Sequence[Any]) -> None:
-        """∂W = AᵀB, or BᵀA of a transposed layer;  ∂b = Σ A"""
-        a = self.all[0].reshape(-1, self.factors.outputs)
-        b = self.all[1].reshape(-1, self.factors.inputs)
-        left, right = (b, a) if self.factors.transposed else (a, b)
-        out = weights.reshape(left.shape[1], right.shape[1])
-        self.engine.xp.matmul(left.T, right, out=out)
-        for gradient in bias:
-            a.sum(axis=0, out=gradient)
+    def _multiply(self, gradients: Sequence[Any]) -> None:
+        a = self.all[0].reshape(-1, self.factors.product.outputs)
+        b = self.all[1].reshape(-1, self.factors.product.inputs)
+        self.factors.multiply(a, b, gradients, self.engine)
 
 
 class Sfb(Scheme):

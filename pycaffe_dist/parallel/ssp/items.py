@@ -131,7 +131,7 @@ class _Sum(Outbox):
         return self.values.size * wire.size(self.values.dtype)
 
     def take(self, wire: Wire) -> tuple[Array, Array]:
-        """What rounding leaves behind stays."""
+        """The difference between the sum and what the wire's format makes of it stays here."""
         packed = wire.pack(self.values)
         if wire.exact:
             packed = packed.copy()
@@ -180,6 +180,15 @@ class Block(Item):
             if self.rank in box.covers:
                 box.values[piece.at] += update
 
+    def take_in(self, p: int) -> None:
+        """Take what has come for a parameter off its weights."""
+        piece = self.pieces[p]
+        if piece.arrived:
+            data = self.learnable[self.params.index(p)].blob.data.reshape(-1)
+            data[piece.begin : piece.end] -= self.inbox[piece.at]
+            self.inbox[piece.at] = 0
+            piece.arrived = False
+
     def made(self, clock: int) -> None:
         """All pieces of an iteration have been added."""
         for box in self.outboxes:
@@ -222,9 +231,9 @@ def cut(counts: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int, int]
 class _Queue(Outbox):
     """Rows of factors, one letter after the other."""
 
-    item: Product
+    item: FactoredWeights
 
-    def __init__(self, item: Product, to: tuple[int, ...]) -> None:
+    def __init__(self, item: FactoredWeights, to: tuple[int, ...]) -> None:
         super().__init__(item, to)
         self.waiting: deque[tuple[Array, Array]] = deque()
 
@@ -245,7 +254,7 @@ class _Queue(Outbox):
         return clocks, wire.pack(rows.reshape(-1))
 
 
-class Product(Item):
+class FactoredWeights(Item):
     """The weights of an inner product, with their bias.
 
     Letters hold rows of A and B side by side, of one rank each.  The gradient of all other ranks in
@@ -306,7 +315,7 @@ class Product(Item):
         if scale == 0:  # whatever it was: NaN, perhaps
             rows[...] = 0
         elif scale != 1:
-            rows[:, : self.factors.outputs] *= scale
+            self.factors.split(rows)[0][...] *= scale
         clocks = np.zeros(self._ranks, np.int64)
         clocks[self.rank] = clock
         for begin in range(0, len(rows), self._part):
@@ -334,9 +343,10 @@ class Product(Item):
         self.taken += 1
         found = self._whole.pop(self.taken)
         rows = np.concatenate([found[rank] for rank in self.others])
-        rows[:, : self.factors.outputs] *= 1.0 / len(self.others)
+        a, b = self.factors.split(rows)
+        a *= 1.0 / len(self.others)
         ends = np.cumsum([param.blob.count for param in self.learnable])[:-1]
-        weights, *bias = np.split(self._gradient, ends)
+        gradients = np.split(self._gradient, ends)
         engine = self.factors.layer.context.engine
-        self.factors.multiply(rows, weights, bias, engine if engine.home is HOST else NUMPY)
-        return [weights, *bias]
+        self.factors.multiply(a, b, gradients, engine if engine.home is HOST else NUMPY)
+        return gradients

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.parallel.verdict import Verdict
-from pycaffe_dist.solvers.one_rank import bad_loss
+from pycaffe_dist.solvers.stepper import bad_loss
 
 # Steps of the main thread, and of the communication thread, in an iteration.
 OFFER, DECIDE, FINISH, MAIN = range(4)

@@ -9,6 +9,7 @@ from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.proto.upgrade import upgrade_net
 from pycaffe_dist.solvers.one_rank import OneRank
+from pycaffe_dist.solvers.stepper import Stepper
 from pycaffe_dist.tools.guards import LOG_FLT_MIN, LossGuard, TrainingError, first_non_finite
 
 NET = """
@@ -39,7 +40,7 @@ def guard(net, on_nan="stop"):
         snapshot=lambda: snapshots.append(7),
         snapshot_stem=lambda: "s_iter_7",
     )
-    solver.ranks = OneRank(solver)
+    solver.ranks, solver.stepper = OneRank(), Stepper(solver)
     return LossGuard(solver, on_nan, said.append), solver, said, snapshots
 
 
@@ -61,7 +62,7 @@ def test_a_finite_loss_passes(net):
 def test_stopping(net, on_nan, made):
     look, solver, _, snapshots = guard(net, on_nan)
     solver.last_loss = float("nan")
-    solver.ranks.offer(solver.last_loss)
+    solver.stepper.offer(solver.last_loss)
     with pytest.raises(TrainingError, match="iteration 7: the loss is nan"):
         look.look()
     assert snapshots == made
@@ -70,7 +71,7 @@ def test_stopping(net, on_nan, made):
 def test_going_on_says_it_once(net):
     look, solver, said, _ = guard(net, "continue")
     solver.last_loss = float("inf")
-    solver.ranks.offer(solver.last_loss)
+    solver.stepper.offer(solver.last_loss)
     look.look()
     look.look()
     assert len(said) == 1
