@@ -40,6 +40,8 @@ PACKAGES = {
     "data": ("data/*",),
     "parallel": ("parallel/*",),
     "onednn": ("engines/onednn/*",),
+    "tools": ("tools/*",),
+    "cli": ("cli/*",),
 }
 RARE = ("arguments", "return")  # these mostly fail at once, and say little
 RUNS = ROOT / "runs" / "mutate"
