@@ -53,6 +53,7 @@ class SPP(Layer):
 
     def _pool(self, level: int, height: int, width: int) -> Pooling:
         bins = 1 << level
+        self.check(level < 31, f"pyramid_height {self.height} has more bins than any image pixels")
         param = LayerParameter(name=f"{self.name}_pool{level}", phase=self.phase)
         p = param.pooling_param
         p.pool = METHODS[self.layer_param.spp_param.pool]

@@ -105,6 +105,7 @@ def test_flops_are_those_of_its_levels():
         (spp(2), (1, 4, 4), r"needs a bottom \(N, C, H, W\)"),
         (spp(3), (1, 1, 3, 3), "must be smaller than the kernel"),
         (spp(2, "STOCHASTIC"), (1, 1, 5, 4), "takes no pad"),
+        (spp(40), (1, 1, 4, 4), "more bins than any image"),
     ],
 )
 def test_errors(layer, shape, message):
