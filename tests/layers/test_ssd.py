@@ -116,6 +116,21 @@ def test_smooth_l1_loss():
     check_layer(LayerCase('type: "SmoothL1Loss"', [a, b], reference=reference))
 
 
+def test_smooth_l1_loss_with_weights():
+    """d = w·(a − b); the gradient is that of the loss by d, without w."""
+    a, b = np.array([[1.0, 4.0], [0.5, -3.0]]), np.array([[0.0, 0.0], [0.0, 0.0]])
+    w = np.array([[0.5, 1.0], [0.0, 2.0]])
+    run = LayerRun(LayerCase('type: "SmoothL1Loss"', [a, b, w]))
+    (loss,) = run.forward()
+    assert loss == pytest.approx((0.125 + 3.5 + 0 + 5.5) / 2)
+    run.backward([np.ones(())], [True, True, False])
+    gradient, other = (view.blob.diff for view in run.bottom[:2])
+    np.testing.assert_allclose(gradient, [[0.25, 0.5], [0, -0.5]])
+    np.testing.assert_allclose(other, -gradient)
+    with pytest.raises(NetError, match="weights must be like the rest"):
+        LayerRun(LayerCase('type: "SmoothL1Loss"', [a, b, w[:1]])).forward()
+
+
 # -- PriorBox --------------------------------------------------------------------------------------
 
 
