@@ -8,7 +8,7 @@ import numpy as np
 
 from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.transport.collectives import all_gather
-from pycaffe_dist.parallel.transport.comm_thread import CommThread, Job
+from pycaffe_dist.parallel.transport.comm_thread import CommThread, Submitted
 from pycaffe_dist.parallel.transport.streams import Port
 from pycaffe_dist.parallel.transport.tags import BOARD
 
@@ -20,7 +20,7 @@ class Board:
         self._thread = thread
         self._port = Port(thread.communicator)
         self._numbers = np.zeros((thread.communicator.size, 0))
-        self._job: Job[None] | None = None
+        self._job: Submitted[None] | None = None
         self._read = True
 
     def offer(self, values: Sequence[float]) -> None:

@@ -17,7 +17,7 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.memory import HOST, Array, Value
-from pycaffe_dist.parallel.transport.comm_thread import CommThread, Job
+from pycaffe_dist.parallel.transport.comm_thread import CommThread, Submitted
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps
 from pycaffe_dist.parallel.transport.node import Node
 from pycaffe_dist.parallel.transport.streams import Port, Receiving, Sending
@@ -102,7 +102,7 @@ class Parcel:
         self.counts = [param.blob.count for param in self.learnable]
         self.count = sum(self.counts)
         self.begins = [sum(self.counts[:i]) for i in range(len(self.counts))]
-        self.job: Job[None] | None = None
+        self.job: Submitted[None] | None = None
         self.history: dict[str, Any] = {}
         self.made: list[Any] = []
         net = solver.net
@@ -213,7 +213,10 @@ class Parcel:
     # -- help for schemes that update ------------------------------------------------------------
 
     def claim_weights(self) -> None:
-        """The exchange writes the weights from now on; where they are is the main thread's word."""
+        """Find the weights' arrays, which the exchange writes from now on.
+
+        Called by the main thread: only it may bring values from a device to the host.
+        """
         self.weights = [param.blob.data.reshape(-1) for param in self.learnable]
 
     def update(self, gradient: Any, result: Any, begin: int, end: int) -> None:

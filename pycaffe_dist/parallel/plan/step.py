@@ -61,7 +61,13 @@ def step_seconds(
         return max(link_total, passes * times.total + work_total)
     if not overlap:
         return passes * times.total + link_total + work_total
-    now = (passes - 1) * times.total
+    return _overlapped(times, transfers, (passes - 1) * times.total, barrier)
+
+
+def _overlapped(
+    times: LayerTimes, transfers: Sequence[Transfer], now: float, barrier: bool
+) -> float:
+    """When the forward after a backward that begins at ``now`` is over."""
     free = 0.0  # when the link is
     running: deque[tuple[float, Transfer]] = deque()  # by when they leave the link
     waiting = deque(transfers)

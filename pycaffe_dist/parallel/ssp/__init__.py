@@ -1,1 +1,6 @@
-"""Stale synchronous training: ranks may be some iterations apart (``--staleness``)."""
+"""Stale synchronous training: ranks that may be some iterations ahead of each other.
+
+``ssp.py`` is the stepper, ``items`` and ``routes`` say what is exchanged and by which way, ``mail``
+and ``post`` carry it, ``clocks`` and ``stale_board`` keep the bound.  This room must not know the
+exchanges of synchronous training (``schemes``), but for the names of the plan.
+"""

@@ -90,9 +90,6 @@ class Item(ABC):
         return wire.unpack(content.view(wire.room(0, self.dtype).dtype))
 
 
-# -- sums of updates -------------------------------------------------------------------------------
-
-
 @dataclass(eq=False)
 class Piece:
     """Some values of a parameter, at their place in a block."""

@@ -1,9 +1,22 @@
 """The communication thread: it takes exchanges forward while the main thread computes.
 
 MPI moves bytes only inside its calls, so somebody must call it.  This thread asks every exchange
-that is under way to take a step, and sleeps a little when none of them could.  From its start on it
-alone calls the communicator.  A few exchanges at a time are under way, the oldest first: all ranks
-begin them in one order, so the oldest is always under way everywhere, and nobody waits in a circle.
+that is under way to take a step, and sleeps a little when none of them could.
+
+States of an exchange
+---------------------
+*waiting* (in ``_waiting`` or ``_urgent``), *under way* (in the list that ``_work`` has), *done*
+(``Submitted.done``).  At most MOST_UNDER_WAY are under way, the oldest first, and urgent ones
+besides: all ranks submit exchanges in one order, so the oldest is under way on every rank, and no
+ranks wait for each other in a circle.  Background steps (``serve``) are always under way.
+
+Who owns what
+-------------
+From ``start`` to ``close`` only this thread calls the communicator.  The two queues, ``_error`` and
+``_closing`` are shared, under the condition ``_changed``.  ``done`` and ``result`` of an exchange
+are written by this thread and read by the main thread, which waits on ``_changed`` until ``done``;
+the arrays of an exchange belong to this thread until then.  An error ends the thread, and the main
+thread raises it in its next ``submit``, ``wait``, ``wait_until`` or ``close``.
 """
 
 from __future__ import annotations
@@ -34,7 +47,7 @@ UNHURRIED = 1e-3  # seconds of sleep, at most, while the main thread does not wa
 SWITCH_SECONDS = 0.5e-3  # after which a thread in Python code lets the other one in
 
 
-class Job(Generic[T]):
+class Submitted(Generic[T]):
     """An exchange that was handed over."""
 
     def __init__(self, name: str, scheme: str, steps: Steps[T]) -> None:
@@ -63,8 +76,8 @@ class CommThread:
         self.recorder = recorder or Recorder(communicator.rank)
         self._watchdog = watchdog
         self._changed = threading.Condition()
-        self._waiting: deque[Job[Any]] = deque()
-        self._urgent: list[Job[Any]] = []
+        self._waiting: deque[Submitted[Any]] = deque()
+        self._urgent: list[Submitted[Any]] = []
         self._background: list[Steps[Any]] = []
         self._awaited = False  # whether the main thread waits
         self._error: BaseException | None = None
@@ -90,18 +103,20 @@ class CommThread:
 
     # -- called by the main thread -----------------------------------------------------------
 
-    def submit(self, steps: Steps[T], name: str, scheme: str = "", urgent: bool = False) -> Job[T]:
+    def submit(
+        self, steps: Steps[T], name: str, scheme: str = "", urgent: bool = False
+    ) -> Submitted[T]:
         """Hand over an exchange; one that is small and urgent does not wait for older ones."""
-        job = Job(name, scheme, steps)
+        job = Submitted(name, scheme, steps)
         with self._changed:
             self._raise()
             (self._urgent if urgent else self._waiting).append(job)
             self._changed.notify_all()
         return job
 
-    def note(self, name: str, scheme: str, sent: int) -> Job[None]:
+    def note(self, name: str, scheme: str, sent: int) -> Submitted[None]:
         """Enter an exchange that a device takes forward: nobody here waits for it."""
-        job: Job[None] = Job(name, scheme, _nothing())
+        job: Submitted[None] = Submitted(name, scheme, _nothing())
         job.done = True
         record = self.recorder.begin(name, scheme)
         record.sent = record.received = sent
@@ -114,7 +129,7 @@ class CommThread:
             self._background.append(steps)
             self._changed.notify_all()
 
-    def wait(self, job: Job[T], meanwhile: Callable[[], bool] = lambda: False) -> T:
+    def wait(self, job: Submitted[T], meanwhile: Callable[[], bool] = lambda: False) -> T:
         """The result of a job; until it is there, do what ``meanwhile`` finds to do."""
         while not job.done:
             if meanwhile():
@@ -177,7 +192,7 @@ class CommThread:
                 self._changed.notify_all()
 
     def _work(self) -> None:
-        under_way: list[Job[Any]] = []
+        under_way: list[Submitted[Any]] = []
         pause = SHORTEST_SLEEP
         while True:
             with self._changed:
@@ -207,14 +222,14 @@ class CommThread:
                 time.sleep(pause)
                 pause = min(pause * 1.5, LONGEST_SLEEP if self._awaited else UNHURRIED)
 
-    def _next(self, under_way: int) -> list[Job[Any]]:
+    def _next(self, under_way: int) -> list[Submitted[Any]]:
         """The jobs that begin now: all urgent ones, and the oldest others if there is room."""
         begun, self._urgent = self._urgent, []
         while self._waiting and under_way + len(begun) < MOST_UNDER_WAY:
             begun.append(self._waiting.popleft())
         return begun
 
-    def _step(self, job: Job[Any]) -> bool:
+    def _step(self, job: Submitted[Any]) -> bool:
         """Let an exchange take a step; whether it moved."""
         assert job.record is not None
         sent, received = self.communicator.sent, self.communicator.received
@@ -229,7 +244,7 @@ class CommThread:
             job.record.end()
         return moved
 
-    def _tell_watchdog(self, under_way: list[Job[Any]]) -> None:
+    def _tell_watchdog(self, under_way: list[Submitted[Any]]) -> None:
         if self._watchdog is None:
             return
         if under_way:

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from pycaffe_dist.parallel.transport import comm_thread
-from pycaffe_dist.parallel.transport.comm_thread import CommThread, Job
+from pycaffe_dist.parallel.transport.comm_thread import CommThread, Submitted
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 
 PARCELS = ["a", "b", "c", "d"]
@@ -76,9 +76,9 @@ def test_two_ranks_never_wait_in_a_circle(most: int, monkeypatch: pytest.MonkeyP
 
 def test_a_thread_that_begins_with_the_newest_would(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comm_thread, "MOST_UNDER_WAY", 1)
-    oldest_first: Callable[[CommThread, int], list[Job[None]]] = CommThread._next
+    oldest_first: Callable[[CommThread, int], list[Submitted[None]]] = CommThread._next
 
-    def newest_first(self: CommThread, under_way: int) -> list[Job[None]]:
+    def newest_first(self: CommThread, under_way: int) -> list[Submitted[None]]:
         self._waiting.reverse()
         return oldest_first(self, under_way)
 
