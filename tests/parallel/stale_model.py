@@ -1,4 +1,4 @@
-"""Stale training as a state machine: every order in which messages can come, without MPI.
+"""Training on several ranks as a state machine: all orders in which messages can come, without MPI.
 
 What a rank does is a function of what has come to it.  ``Model.run`` computes that function with
 our own solver, cluster, boards, clocks and guard, from the start up to the point where the rank
@@ -31,6 +31,7 @@ from cases import LINKS
 
 from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster
+from pycaffe_dist.parallel.dwbp import Dwbp
 from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.watchdog import Stall, Watchdog
 from pycaffe_dist.parallel.observe.trace import Recorder
@@ -45,6 +46,7 @@ from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.tools.guards import LossGuard, TrainingError
 
 MEETING = -3  # the number of messages that say: I am in this exchange of all ranks
+LOSSES, GRADIENTS = -4, 0  # of a step in which ranks wait for each other: s = 0
 # With a rate of 0 losses do not depend on what has come; NaN would get into weights all the same.
 SOLVER = """
 base_lr: 0 lr_policy: "fixed" snapshot_after_train: false snapshot_prefix: "model" net_param {
@@ -125,20 +127,54 @@ class Here(Communicator):
     def _isend(self, *_: Any) -> Any:
         raise AssertionError("everything goes by the model's thread")
 
-    _irecv = share = abort = _isend
+    _irecv = abort = _isend
+
+    def share(self, count: int, dtype: Any) -> Any:
+        return np.zeros(count, dtype)
 
     def close(self) -> None:
         pass
 
 
+@dataclass
+class Exchange:
+    """The job of an exchange without staleness: done when all ranks have sent their parts."""
+
+    number: int
+    count: int  # of those before it
+    thread: Thread
+
+    def missing(self) -> list[int]:
+        return [r for r in range(self.thread.communicator.size) if self.part(r) is None]
+
+    def part(self, rank: int) -> bytes | None:
+        thread = self.thread
+        sent = thread.past.sent if rank == thread.communicator.rank else thread.come[rank]
+        of_kind = [m.content for m in sent if m.number == self.number]
+        return of_kind[self.count] if self.count < len(of_kind) else None
+
+    @property
+    def done(self) -> bool:
+        if self.missing():
+            return False
+        if self.number == LOSSES:
+            for rank, row in enumerate(self.thread.board._numbers):
+                row[...] = np.frombuffer(self.part(rank))
+        return True
+
+
 class Thread:
     """In the place of the communication thread: what has come is here, and nothing else comes."""
 
-    def __init__(self, past: Past, come: Sequence[Sequence[Message]]) -> None:
-        self.past, self.come = past, come
+    def __init__(
+        self, past: Past, come: Sequence[Sequence[Message]], communicator: Communicator
+    ) -> None:
+        self.past, self.come, self.communicator = past, come, communicator
         self.recorder = Recorder(0)
         self.ssp: Any = None
+        self.board: Any = None
         self._meetings = 0
+        self._exchanges = {LOSSES: 0, GRADIENTS: 0}
 
     def start(self) -> Thread:
         return self
@@ -146,8 +182,24 @@ class Thread:
     def serve(self, steps: Steps[Any]) -> None:
         steps.close()
 
-    def deliver(self, ssp: Ssp) -> None:
-        self.ssp = ssp
+    def submit(self, steps: Steps[Any], name: str, *_: Any, **__: Any) -> Exchange:
+        """An exchange of a step in which all ranks wait for each other; it is waited for later."""
+        steps.close()
+        number = LOSSES if name == "losses" else GRADIENTS
+        count = self._exchanges[number]
+        self._exchanges[number] += 1
+        row = self.board._numbers[self.communicator.rank].tobytes() if number == LOSSES else b""
+        self.past.sent.append(Message(number, count + 1, row))
+        return Exchange(number, count, self)
+
+    def wait(self, job: Exchange, meanwhile: Any = None) -> None:
+        self.wait_until(lambda: job.done, "a step", job.missing)
+
+    def deliver(self, stepper: Ssp | Dwbp) -> None:
+        if isinstance(stepper, Dwbp):
+            self.board = stepper._notes
+            return
+        self.ssp = ssp = stepper
         for source, messages in enumerate(self.come):
             for message in messages:
                 if message.number != MEETING:
@@ -159,7 +211,7 @@ class Thread:
 
     def send(self) -> None:
         """All that waits in outboxes."""
-        while (letter := self.ssp._mail.write()) is not None:
+        while self.ssp is not None and (letter := self.ssp._mail.write()) is not None:
             self.past.sent.append(_message(letter, self.ssp.rank))
 
     def wait_until(
@@ -180,7 +232,7 @@ class Thread:
             [m for m in messages if m.number == MEETING][self._meetings : self._meetings + 1]
             for messages in self.come
         ]
-        missing = [r for r, met in enumerate(there) if not met and r != self.ssp.rank]
+        missing = [r for r, met in enumerate(there) if not met and r != self.communicator.rank]
         self.wait_until(lambda: not missing, name, lambda: missing)
         names = {m.content.decode() for met in there for m in met}
         assert names == {name}, f"one rank is in the exchange of {name}, others of {names}"
@@ -284,14 +336,15 @@ class Model:
 
     def run(self, rank: int, come: tuple[int, ...]) -> Past:
         past = Past()
-        thread = Thread(past, [m[:n] for m, n in zip(self.sent, come, strict=True)])
+        place = Here(rank, self.ranks)
+        thread = Thread(past, [m[:n] for m, n in zip(self.sent, come, strict=True)], place)
         solver = solver_of(rank)
         solver.again(past)
         solver.param.snapshot, solver.param.test_interval = self.snapshot, self.test
         solver.requested_action = lambda: self.event.action(rank, solver.iter)
         solver.on_start.append(lambda: self._begin(solver, rank))
         with replaced(cluster_module, "CommThread", lambda *_: thread), contextlib.suppress(Waits):
-            cluster = self._cluster(solver, rank)
+            cluster = self._cluster(solver, rank, place)
             thread.deliver(cluster.stepper)
             solver.net.before_forward.append(lambda layer: past.uses(layer, solver.iter))
             LossGuard(solver, self.event.on_nan, lambda text: None)
@@ -305,9 +358,8 @@ class Model:
         thread.send()
         return past
 
-    def _cluster(self, solver: ModelSolver, rank: int) -> ModelCluster:
+    def _cluster(self, solver: ModelSolver, rank: int, place: Here) -> ModelCluster:
         plan = _plan(self.settings.staleness, self.ranks)
-        place = Here(rank, self.ranks)
         recorder, watchdog = Recorder(rank), Watchdog(0)
         return ModelCluster(solver, self.settings, place, plan, recorder, watchdog, Way())
 

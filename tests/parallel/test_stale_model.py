@@ -8,6 +8,7 @@ from stale_model import Event, Model
 
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import Array
+from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.job.watchdog import blame
 from pycaffe_dist.parallel.ssp.clocks import Clocks
 from pycaffe_dist.parallel.ssp.ssp import Ssp
@@ -18,7 +19,8 @@ KINDS = ["stop", "snapshot", "nan", "late", "crash"]
 
 def expected(event: Event, staleness: int, steps: int) -> list[str]:
     """What all ranks decide, but for the exchanges on the way."""
-    acts = event.at + staleness + 2  # iterations are done when a board is acted on
+    # Iterations are done when a board is acted on.
+    acts = event.at + (staleness + 2 if staleness else 1)
     if event.kind in ("stop", "late"):
         return [f"end {acts} True" if acts <= steps else f"end {steps} False"]
     if event.kind == "snapshot":
@@ -45,7 +47,7 @@ def check(model: Model) -> None:
         assert decisions(model) == expected(model.event, model.staleness, model.steps)
 
 
-@pytest.mark.parametrize("staleness", [1, 2])
+@pytest.mark.parametrize("staleness", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_ranks(kind: str, staleness: int) -> None:
     steps = staleness + 4
@@ -53,9 +55,10 @@ def test_two_ranks(kind: str, staleness: int) -> None:
         check(Model(2, staleness, Event(kind, rank, at), steps))
 
 
+@pytest.mark.parametrize("staleness", [0, 1])
 @pytest.mark.parametrize("kind", KINDS)
-def test_three_ranks(kind: str) -> None:
-    check(Model(3, 1, Event(kind, 1, 0), 3))
+def test_three_ranks(kind: str, staleness: int) -> None:
+    check(Model(3, staleness, Event(kind, 1, 0), 3))
 
 
 def test_three_ranks_two_apart() -> None:
@@ -96,6 +99,15 @@ def test_a_rank_that_acts_on_its_own_row_is_found(
     monkeypatch.setattr(Ssp, "_boards", own_row_first)
     with pytest.raises(AssertionError, match=r"deadlock|one rank is in|does"):
         check(Model(2, 1, Event(kind, 1, 0), 5))
+
+
+@pytest.mark.parametrize("kind", ["stop", "nan"])
+def test_a_board_that_is_not_waited_for_is_found(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Board, "offered", lambda board: board._numbers)
+    with pytest.raises(AssertionError, match=r"deadlock|one rank is in|does|with more messages"):
+        check(Model(2, 0, Event(kind, 1, 1), 4))
 
 
 def test_a_board_that_is_read_when_it_happens_to_be_there_is_found(
