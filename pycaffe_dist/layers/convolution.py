@@ -80,9 +80,9 @@ class BaseConvolution(Layer):
 
     # -- the three products ------------------------------------------------------------------
 
-    def gather(self, image: Any, out: Any, bias: Any = None) -> None:
-        """Fill ``out`` with W columns + b."""
-        weights = self._by_group(self.params[0].data)
+    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
+        """Fill ``out`` with W columns + b, where W is the layer's own unless it is given."""
+        weights = self._by_group(self.params[0].data if weights is None else weights)
         image, out = self._as_image(image), self._as_out(out)
         for images, rows, columns in self._columns(image):
             part = out[images, :, rows]

@@ -112,7 +112,8 @@ def test_a_relu_behind_it_is_done_on_the_way_out(filtering, slope):
     for net in ours, plain:
         net.forward()
     np.testing.assert_allclose(ours.blobs[1].data, plain.blobs[1].data, atol=1e-4, rtol=1e-4)
-    assert ("gather", True, 1) in ours.layers[1]._made
+    relu = ("eltwise", 0x20, slope, 0.0)
+    assert ("gather", True, (relu,)) in ours.layers[1]._made
     assert (ours.blobs[1].data < 0).any() == (slope > 0)
 
 

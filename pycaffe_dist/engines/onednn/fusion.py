@@ -180,14 +180,8 @@ class Folded(Chain):
 
     def run_forward(self) -> None:
         self._fold()
-        convolution, link = self._convolution, self.links[0]
-        own, convolution.params = convolution.params, self._params
-        convolution.post_ops = self._post_ops
-        try:
-            x, y = link.bottom[0].data_value, self.links[-1].top[0].data_value
-            convolution.fast_gather(x, y, True)
-        finally:
-            convolution.params, convolution.post_ops = own, ()
+        x, y = self.links[0].bottom[0].data_value, self.links[-1].top[0].data_value
+        self._convolution.fast_gather(x, y, self._params, self._post_ops)
 
     def part(self) -> None:
         self._run_each()

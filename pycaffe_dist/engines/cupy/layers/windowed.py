@@ -67,8 +67,8 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
     1 × 1 windows need no columns: there is a product for each image, in one call of cuBLAS.
     """
 
-    def gather(self, image: Any, out: Any, bias: Any = None) -> None:
-        weights = self._by_group(self.params[0].data)
+    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
+        weights = self._by_group(self.params[0].data if weights is None else weights)
         image, out = self._as_image(image), self._as_out(out)
         for images in self._chunks():
             x, y = image[images], out[images]
@@ -169,11 +169,11 @@ class Depthwise(DeviceBaseConvolution):
     def depthwise(self) -> bool:
         return self.image_channels == self.group > 1 and len(self.windows.image) == 2
 
-    def gather(self, image: Any, out: Any, bias: Any = None) -> None:
+    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
         if not self.depthwise:
-            super().gather(image, out, bias)
+            super().gather(image, out, bias, weights)
             return
-        weights = self.params[0].data
+        weights = self.params[0].data if weights is None else weights
         self.launch("depthwise_forward", out.size, *self._shape(), image, weights, out)
         self._add_bias(self._as_out(out), bias)
 

@@ -33,7 +33,7 @@ class Accelerated(Layer):
     chain: Chain | None = None  # of layers that may be computed together with this one
     shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
     _shapes: tuple[Dims, ...] | None = None
-    _stale = True
+    _prepared: tuple[Any, ...] | None = None  # the key of what was prepared
 
     def prepare(self, bottom: Views, top: Views) -> None:
         """Make the primitives for these shapes."""
@@ -50,16 +50,19 @@ class Accelerated(Layer):
         if before is None or self.shares_memory or before != _shapes(bottom, top):
             super().reshape(bottom, top)
             self._shapes = _shapes(bottom, top)
-            self._stale |= self._shapes != before
+
+    def key(self) -> tuple[Any, ...]:
+        """Everything that decides what is prepared; a layer adds to the shapes what it looks at."""
+        return (self._shapes,)
 
     def forward(self, bottom: Views, top: Views) -> None:
-        if self._stale:
+        if self._prepared != self.key():
             self._prepare(bottom, top)
         if self.chain is None or not self.chain.forward(self):
             self.forward_alone(bottom, top)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        if self._stale:
+        if self._prepared != self.key():
             self._prepare(bottom, top)
         if self.chain is None or not self.chain.backward(self):
             self.backward_alone(top, propagate_down, bottom)
@@ -81,7 +84,7 @@ class Accelerated(Layer):
             super().backward(top, propagate_down, bottom)
 
     def _prepare(self, bottom: Views, top: Views) -> None:
-        self._stale = False
+        self._prepared = self.key()
         self.fast = False
         if self.dtype != np.float32 or not all(v.count for v in (*bottom, *top)):
             return

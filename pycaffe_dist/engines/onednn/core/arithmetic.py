@@ -15,7 +15,7 @@ GREATER_EQUAL, LESS = 0x1FFF6, 0x1FFF9  # 1 where it holds, 0 elsewhere; of NaN 
 POST_OPERATION = 0x8000  # times (i + 1): the arguments of the post-operation i
 MOST_AXES = 5
 
-PostOps = Sequence[tuple[Any, ...]]
+PostOps = tuple[tuple[Any, ...], ...]
 
 
 def fold(layout: Layout, algorithms: Sequence[int], post_ops: PostOps = ()) -> Call:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
@@ -18,7 +19,7 @@ class Weighted(Accelerated):
     """A mixin: ``facts`` says what the times of its products depend on, ``candidates`` who races.
 
     Attributes:
-        post_ops: of the product "gather", where another layer was fused into this one.
+        post_ops: of the forward pass, where another layer was fused into this one.
         forward_product: what the forward pass computes; backward are the others.
     """
 
@@ -28,20 +29,22 @@ class Weighted(Accelerated):
     def prepare_products(self) -> None:
         """Forget what was chosen for other shapes."""
         self.forward_kind = INFERENCE if self.phase == TEST else TRAINING
-        self._made: dict[tuple[str, bool, int], Chosen[Product]] = {}
+        self._made: dict[tuple[str, bool, PostOps], Chosen[Product]] = {}
 
     def facts(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
         """All that can compute a product of this layer, oneDNN's own choice first."""
         raise NotImplementedError
 
-    def product(self, which: str, bias: bool = False) -> Product:
-        key = which, bias, len(self.post_ops)
+    def product(self, which: str, bias: bool = False, post_ops: PostOps = ()) -> Product:
+        """What computes it: with a bias or without, and with these operations on the result."""
+        key = which, bias, post_ops
         if key not in self._made:
-            name = case(f"{self.type} {which}", *self.facts(), bias, *key[2:], self.forward_kind)
-            self._made[key] = CHOICES.pick(name, list(self.candidates(which, bias)))
+            facts = *self.facts(), bias, len(post_ops), self.forward_kind
+            name = case(f"{self.type} {which}", *facts)
+            self._made[key] = CHOICES.pick(name, list(self.candidates(*key)))
         return self._made[key].product
 
     def chosen(self) -> list[Chosen[Product]]:
@@ -57,10 +60,16 @@ class Weighted(Accelerated):
         return forward, backward
 
     def by_blas(
-        self, which: str, bias: bool, layouts: list[Any], trial: Callable[[Product], Any]
+        self,
+        which: str,
+        bias: bool,
+        post_ops: PostOps,
+        layouts: list[Any],
+        trial: Callable[[Product], Any],
     ) -> Candidate[Product]:
         """A candidate that calls ``blas_gather``, ``blas_spread`` or ``blas_weights``."""
         if not bias:
             del layouts[2]
         call = getattr(self, f"blas_{which}")
+        call = partial(call, post_ops=post_ops) if post_ops else call
         return Candidate("blas", lambda: ByBlas(layouts, call), trial, ByBlas.handicap())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isfinite, prod
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +36,8 @@ FLAGS = 0, SCALE, SCALE | SHIFT  # by the number of operands
 class BatchNorm(Accelerated, generic.BatchNorm):
     __doc__ = generic.BatchNorm.__doc__
 
-    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Array], Array]) -> None:
-        super().share_batch(ranks, mean_over_ranks)
-        self._stale = True  # who computes depends on it
+    def key(self) -> tuple[Any, ...]:
+        return (*super().key(), self.ranks)  # whose statistics it takes
 
     def prepare(self, bottom: Views, top: Views) -> None:
         if self.ranks > 1:

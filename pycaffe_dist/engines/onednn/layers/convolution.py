@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient, gradient_room
-from pycaffe_dist.engines.onednn.core.arithmetic import activation
+from pycaffe_dist.engines.onednn.core.arithmetic import PostOps, activation
 from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.primitives import (
     Call,
@@ -52,12 +52,13 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
 
     # -- the three products ------------------------------------------------------------------
 
-    def fast_gather(self, image: Value, out: Value, biased: bool) -> None:
-        made = self.product("gather", biased)
+    def fast_gather(self, image: Value, out: Value, params: Views, post_ops: PostOps = ()) -> None:
+        """The product with these weights and, if there is a second, this bias."""
+        kernel, *bias = params
+        made = self.product("gather", bool(bias), post_ops)
         x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
-        rooms = [image.read(x.home), self.params[0].data_value.read(weights.home)]
-        if biased:
-            rooms.append(self.params[1].data_value.read())
+        rooms = [image.read(x.home), kernel.data_value.read(weights.home)]
+        rooms += [b.data_value.read() for b in bias]
         made.call(*rooms, out.replace(y.home))
 
     def fast_spread(self, out: Value, image: Value) -> None:
@@ -83,11 +84,14 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
 
     # -- by BLAS: called with rooms as primitives are ------------------------------------------
 
-    def blas_gather(self, image: Array, weights: Array, *rest: Array) -> None:
-        """The generic product, whose weights are the layer's own."""
+    def blas_gather(
+        self, image: Array, weights: Array, *rest: Array, post_ops: PostOps = ()
+    ) -> None:
         *bias, out = rest
-        self.gather(_shaped(image, self.image_dims), _shaped(out, self.out_dims), *bias)
-        for post_op in self.post_ops:
+        kernel = _shaped(weights, self.params[0].shape)
+        ends = _shaped(image, self.image_dims), _shaped(out, self.out_dims)
+        self.gather(*ends, bias[0] if bias else None, kernel)
+        for post_op in post_ops:
             key = plain(self.out_dims), post_op
             if key not in self._activations:
                 self._activations[key] = activation(*key)
@@ -110,23 +114,23 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         w = self.windows
         return self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation
 
-    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
         changed = "store" if which == "weights" else "load" * (self.phase != TEST)
         ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
         trial = partial(trial_of, weights=changed, ends=ends)
-        make = partial(self._primitive, which, bias)
+        make = partial(self._primitive, which, bias, post_ops)
         yield from implementations(make, roles(which, bias), trial)
         for filtering in _filterings() if self._suits_winograd() else ():
-            build = partial(self._winograd, filtering, which, bias)
+            build = partial(self._winograd, filtering, which, bias, post_ops)
             yield Candidate(filtering.name, build, trial)
         dims = self.image_dims, self.weight_dims, (self.out_channels,), self.out_dims
-        yield self.by_blas(which, bias, [plain(d) for d in dims], trial)
+        yield self.by_blas(which, bias, post_ops, [plain(d) for d in dims], trial)
 
     def _suits_winograd(self) -> bool:
         w = self.windows
         return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
 
-    def _winograd(self, filtering: Filtering, which: str, bias: bool) -> Product:
+    def _winograd(self, filtering: Filtering, which: str, bias: bool, post_ops: PostOps) -> Product:
         from pycaffe_dist.engines.onednn.core import winograd
 
         image, out = self._hint.layout(library.SRC), self._hint.layout(library.DST)
@@ -134,11 +138,11 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         if which == "weights":
             return winograd.Weights(filtering, image, out, self.group, pad, bias)
         if which == "gather":
-            return winograd.Gather(filtering, image, out, self.group, pad, bias, self.post_ops)
+            return winograd.Gather(filtering, image, out, self.group, pad, bias, post_ops)
         turned = tuple(2 - p for p in pad)
         return winograd.Gather(filtering, out, image, self.group, turned, backward=True)
 
-    def _primitive(self, which: str, bias: bool = False) -> Primitive:
+    def _primitive(self, which: str, bias: bool = False, post_ops: PostOps = ()) -> Primitive:
         image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)
         # Few channels are read as they come: a data layer writes Caffe's own order.
         if self.image_channels < 8 and self.group == 1:
@@ -147,7 +151,7 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         if which == "gather":
             kind = self.forward_kind, DIRECT
             args = (*kind, image, weights, b, out, *self._spacing)
-            return Primitive("convolution_forward", *args, post_ops=self.post_ops)
+            return Primitive("convolution_forward", *args, post_ops=post_ops)
         if which == "spread":
             args = (DIRECT, image, weights, out, *self._spacing, self._hint.pd)
             return Primitive("convolution_backward_data", *args)
@@ -179,7 +183,7 @@ class Convolution(BaseConvolution, generic.Convolution):
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         for x, y in zip(bottom, top, strict=True):
-            self.fast_gather(x.blob.data_value, y.blob.data_value, len(self.params) > 1)
+            self.fast_gather(x.blob.data_value, y.blob.data_value, self.params, self.post_ops)
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         for x, y, down in zip(bottom, top, propagate_down, strict=True):
@@ -209,7 +213,7 @@ class Deconvolution(BaseConvolution, generic.Deconvolution):
             if self._learns(0):
                 self.fast_weights(y.blob.diff_value, x.blob.data_value, False)
             if down:
-                self.fast_gather(y.blob.diff_value, x.blob.diff_value, False)
+                self.fast_gather(y.blob.diff_value, x.blob.diff_value, self.params[:1])
 
     def _add_bias(self, y: View) -> None:
         pixels = y.data.reshape(self.images, self.outputs, prod(self.windows.image))

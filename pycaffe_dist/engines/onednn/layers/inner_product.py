@@ -10,7 +10,7 @@ import numpy as np
 
 from pycaffe_dist.blob import Blob, Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient
-from pycaffe_dist.engines.onednn.core.arithmetic import activation
+from pycaffe_dist.engines.onednn.core.arithmetic import PostOps, activation
 from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.primitives import (
     Call,
@@ -42,7 +42,7 @@ class InnerProduct(Weighted, generic.InnerProduct):
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         biased = len(self.params) > 1
-        made = self.product("gather", biased)
+        made = self.product("gather", biased, self.post_ops)
         weights = self.params[0].data_value.read(self._home(made.layouts[1]))
         bias = [self.params[1].data_value.read()] if biased else []
         made.call(bottom[0].data_value.read(), weights, *bias, top[0].data_value.replace())
@@ -74,13 +74,13 @@ class InnerProduct(Weighted, generic.InnerProduct):
 
     # -- by BLAS: called with rooms as primitives are ------------------------------------------
 
-    def blas_gather(self, x: Array, weights: Array, *rest: Array) -> None:
+    def blas_gather(self, x: Array, weights: Array, *rest: Array, post_ops: PostOps = ()) -> None:
         *bias, y = rest
         out = np.matmul(self._as_x(x), self._in_out(weights), out=self._as_y(y))
         for b in bias:
             out += b
-        if self.post_ops:
-            self._activate = self._activate or activation(self._y, *self.post_ops)
+        if post_ops:
+            self._activate = self._activate or activation(self._y, *post_ops)
             self._activate(y, y)
 
     def blas_spread(self, x: Array, weights: Array, y: Array) -> None:
@@ -113,24 +113,24 @@ class InnerProduct(Weighted, generic.InnerProduct):
     def facts(self) -> tuple[Any, ...]:
         return self._x.dims, self._y.dims, self.transpose
 
-    def candidates(self, which: str, bias: bool) -> Iterator[Candidate[Product]]:
+    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
         """Primitives on the weights as they are stored come first."""
         trial = partial(self._trial, which)
         orders = [(self._stored.md, "")]
         if not self.transpose:
             orders.append((anyhow(self._stored.dims), " ordered"))
         for weights, mark in orders:
-            make = partial(self._primitive, which, bias, weights)
+            make = partial(self._primitive, which, bias, weights, post_ops)
             yield from implementations(make, roles(which, bias), trial, mark)
         layouts = [self._x, self._stored, plain((self.outputs,)), self._y]
-        yield self.by_blas(which, bias, layouts, trial)
+        yield self.by_blas(which, bias, post_ops, layouts, trial)
 
-    def _primitive(self, which: str, bias: bool, weights: int) -> Primitive:
+    def _primitive(self, which: str, bias: bool, weights: int, post_ops: PostOps = ()) -> Primitive:
         x, y = self._x.md, self._y.md
         b = plain((self.outputs,)).md if bias else None
         if which == "gather":
             args = (self.forward_kind, x, weights, b, y)
-            return Primitive("inner_product_forward", *args, post_ops=self.post_ops)
+            return Primitive("inner_product_forward", *args, post_ops=post_ops)
         if which == "spread":
             return Primitive("inner_product_backward_data", x, weights, y, self._hint.pd)
         return Primitive("inner_product_backward_weights", x, weights, b, y, self._hint.pd)
