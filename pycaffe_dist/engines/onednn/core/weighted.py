@@ -34,7 +34,9 @@ class Weighted(Accelerated):
     def facts(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
+    def candidates(
+        self, which: str, bias: bool, post_ops: PostOps = ()
+    ) -> Iterator[Candidate[Product]]:
         """All that can compute a product of this layer, oneDNN's own choice first."""
         raise NotImplementedError
 

@@ -114,7 +114,9 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         w = self.windows
         return self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation
 
-    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
+    def candidates(
+        self, which: str, bias: bool, post_ops: PostOps = ()
+    ) -> Iterator[Candidate[Product]]:
         changed = "store" if which == "weights" else "load" * (self.phase != TEST)
         ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
         trial = partial(trial_of, weights=changed, ends=ends)

@@ -113,7 +113,9 @@ class InnerProduct(Weighted, generic.InnerProduct):
     def facts(self) -> tuple[Any, ...]:
         return self._x.dims, self._y.dims, self.transpose
 
-    def candidates(self, which: str, bias: bool, post_ops: PostOps) -> Iterator[Candidate[Product]]:
+    def candidates(
+        self, which: str, bias: bool, post_ops: PostOps = ()
+    ) -> Iterator[Candidate[Product]]:
         """Primitives on the weights as they are stored come first."""
         trial = partial(self._trial, which)
         orders = [(self._stored.md, "")]
