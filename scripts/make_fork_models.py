@@ -399,7 +399,8 @@ def rcnn_losses(n: NetSpec, x: Top) -> None:
     )  # fmt: skip
     n.rpn_loss_bbox = L.SmoothL1Loss(
         n.rpn_bbox_pred, n.rpn_bbox_targets, n.rpn_bbox_inside_weights, n.rpn_bbox_outside_weights,
-        loss_weight=1, smooth_l1_loss_param={"sigma": 3},
+        loss_weight=1, propagate_down=[True, False, False, False],
+        smooth_l1_loss_param={"sigma": 3},
     )  # fmt: skip
     regions(n, n.im_info, 12000, 2000)
 
@@ -417,7 +418,12 @@ def rcnn_training(n: NetSpec, x: Top) -> None:
         n.cls_score, n.labels, loss_weight=1, propagate_down=[True, False]
     )
     n.loss_bbox = L.SmoothL1Loss(
-        n.bbox_pred, n.bbox_targets, n.bbox_inside_weights, n.bbox_outside_weights, loss_weight=1
+        n.bbox_pred,
+        n.bbox_targets,
+        n.bbox_inside_weights,
+        n.bbox_outside_weights,
+        loss_weight=1,
+        propagate_down=[True, False, False, False],
     )
 
 
