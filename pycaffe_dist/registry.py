@@ -151,11 +151,13 @@ def _modules() -> dict[str, list[str]]:
 
 @cache
 def _import_installed() -> None:
-    if not _announced():
+    folders = _folders()
+    if not _announced(folders):
         return
-    import importlib.metadata  # slow to import
+    from importlib.metadata import distributions  # slow to import
 
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+    found = (e for package in distributions(path=folders) for e in package.entry_points)
+    for entry in dict.fromkeys(e for e in found if e.group == ENTRY_POINTS):
         try:
             entry.load()
         except Exception as e:
@@ -165,11 +167,20 @@ def _import_installed() -> None:
             ) from e
 
 
-def _announced() -> bool:
+def _folders() -> list[str]:
+    """Where packages are installed: not the folder that we are in, which may be a stranger's.
+
+    Python puts it in front for ``python -m pycaffe_dist``.
+    """
+    here = Path.cwd()
+    return [folder for folder in sys.path if folder and Path(folder).resolve() != here]
+
+
+def _announced(folders: Sequence[str]) -> bool:
     """Whether the entry points of some installed package name our group."""
     files = (
         file
-        for folder in map(Path, sys.path)
+        for folder in map(Path, folders)
         for kind in ("dist-info", "egg-info")
         for file in folder.glob(f"*.{kind}/entry_points.txt")
     )

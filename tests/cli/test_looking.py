@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -267,3 +268,19 @@ def test_a_net_that_is_tested_writes(call, here):
     args = ("test", "-model", "net.prototxt", "-weights", "s_iter_1.caffemodel", "-iterations", "1")
     assert call(*args).returncode == 0
     assert (here / "precious").read_bytes().startswith(b"\x89HDF")
+
+
+def test_a_package_that_lies_in_the_working_folder_brings_no_layers(tmp_path):
+    """`python -m` puts the working folder, which may be a stranger's, in front of its path."""
+    info = tmp_path / "planted-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: planted\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pycaffe_dist.layers]\nx = leaves_a_file\n")
+    (tmp_path / "leaves_a_file.py").write_text(MODULE)
+    (tmp_path / "unknown.prototxt").write_text(
+        NET + 'layer { name: "x" type: "Mine" bottom: "ip" }'
+    )
+    command = [sys.executable, "-m", "pycaffe_dist", "check", "unknown.prototxt"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert said.returncode == 1 and "Mine" in said.stderr
+    assert not (tmp_path / "ran").exists()

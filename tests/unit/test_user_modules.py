@@ -19,11 +19,16 @@ class Mine(Layer):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The working directory, which is not on the search path; what is imported goes again."""
+    """The working directory, which is not on the search path; what users' modules are goes again.
+
+    Ours stay: a second copy of one has other classes under the same names.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    before = set(sys.modules)
     yield tmp_path
+    for name in [n for n in sys.modules if n not in before and not n.startswith("pycaffe_dist")]:
+        del sys.modules[name]
     LAYERS.pop("Mine", None)
 
 
@@ -91,6 +96,7 @@ def installed(folder, monkeypatch):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: package_of_layers\nVersion: 1")
         (info / "entry_points.txt").write_text("[pycaffe_dist.layers]\nx = package_of_layers\n")
         monkeypatch.syspath_prepend(folder)
+        monkeypatch.chdir("/")
         forget()
 
     yield install
