@@ -10,12 +10,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from recorded import build, cases, forward
 
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import LAYERS, layer_types
 from pycaffe_dist.layers.base_data import BaseData
 from pycaffe_dist.onnx.check import difference, run_onnx
 from pycaffe_dist.onnx.export import LEFT_OUT, export, newest
 from pycaffe_dist.onnx.exporters import EXPORTERS, exporter
 from pycaffe_dist.onnx.writing import parts
+from pycaffe_dist.registry import LAYERS, layer_types
 
 # What has no form in ONNX, and the words that say so.
 REFUSED = {
