@@ -67,6 +67,48 @@ def _boxes(here, picture):
     (here / "instances_train2017.json").write_text(json.dumps(coco))
 
 
+FCN = """
+layer { name: "data" type: "Input" top: "data"
+  input_param { shape { dim: 1 dim: 3 dim: 20 dim: 24 } } }
+layer { name: "score" type: "Convolution" bottom: "data" top: "score"
+  convolution_param { num_output: 3 kernel_size: 1 weight_filler { type: "xavier" } } }
+"""
+
+
+def _detectors(here, rng):
+    """A detector and a net for pixels with random weights, and what they are measured by."""
+    shutil.copy(here / "models" / "ssd_shapes" / "deploy.prototxt", here / "ssd.prototxt")
+    (here / "fcn.prototxt").write_text(FCN)
+    for name in ("ssd", "fcn"):
+        net = caffe.Net(str(here / f"{name}.prototxt"), caffe.TEST)
+        net.save(str(here / f"{name}.caffemodel"))
+    (here / "data" / "ssd_shapes").mkdir()
+    labels = "data/ssd_shapes/labelmap.prototxt"
+    shutil.copy(ROOT / labels, here / labels)
+    xml = (here / "VOCdevkit" / "1.xml").read_text()
+    (here / "VOC2007" / "Annotations").mkdir(parents=True)
+    for place in ("VOCdevkit/shape.xml", "VOC2007/Annotations/1.xml"):
+        (here / place).write_text(xml.replace("cat", "circle"))
+    (here / "shapes.txt").write_text("1.jpg shape.xml\n")
+    words = [
+        "--anno_type",
+        "detection",
+        "--label_map_file",
+        "labelmap.prototxt",
+        "VOCdevkit/",
+        "shapes.txt",
+        "boxes_lmdb",
+    ]
+    made = warm.pcd("convert_annoset", *words, cwd=here)
+    assert made.returncode == 0, made.stderr
+    (here / "comp4_det_test_circle.txt").write_text("1 0.9 1 2 9 8\n")
+    (here / "labels").mkdir()
+    for i in range(6):
+        Image.fromarray(rng.integers(0, 3, (20, 24), np.uint8)).save(here / "labels" / f"i{i}.png")
+    found = [{"image_id": 1, "category_id": 3, "bbox": [1, 2, 8, 6], "score": 0.9}]
+    (here / "results.json").write_text(json.dumps(found))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """What a reader is supposed to have: models, data sets, images, weights."""
@@ -115,11 +157,14 @@ def folder(tmp_path_factory):
     np.save(here / "mean.npy", np.zeros((3, 48, 48), np.float32))
     (here / "words.txt").write_text("a\nb\nc\nd\n")
     (here / "windows.csv").write_text("filename,ymin,xmin,ymax,xmax\ncat.jpg,0,0,10,10\n")
+    _detectors(here, rng)
     (here / "my_pycaffe_script.py").write_text("import caffe\nprint(caffe.__version__)\n")
     (here / "my_package").mkdir()
     for name in ("my_layers.py", "my_package/__init__.py", "my_package/layers.py"):
         (here / name).write_text("import pycaffe_dist.layer\n")
-    line = "I1116 00:23:51.503093 12202 solver.cpp:239] Iteration 0 (0 iter/s, 1s/1 iters), loss = 1"
+    line = (
+        "I1116 00:23:51.503093 12202 solver.cpp:239] Iteration 0 (0 iter/s, 1s/1 iters), loss = 1"
+    )
     (here / "train.log").write_text(f"{line}\n")
     pixels = rng.integers(0, 255, (20, 28, 28), np.uint8)
     with gzip.open(here / "train-images-idx3-ubyte.gz", "wb") as file:

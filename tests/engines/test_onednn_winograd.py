@@ -112,7 +112,7 @@ def test_a_relu_behind_it_is_done_on_the_way_out(filtering, slope):
     for net in ours, plain:
         net.forward()
     np.testing.assert_allclose(ours.blobs[1].data, plain.blobs[1].data, atol=1e-4, rtol=1e-4)
-    relu = ("eltwise", 0x20, slope, 0.0)
+    relu = ("eltwise", 0x20, float(np.float32(slope)), 0.0)
     assert ("gather", True, (relu,)) in ours.layers[1]._made
     assert (ours.blobs[1].data < 0).any() == (slope > 0)
 
@@ -147,14 +147,14 @@ def test_channels_that_are_no_whole_blocks_are_refused(filtering):
     net = build(engines.create("onednn"), (2, 36, 6, 6), "num_output: 32 pad: 1")
     with pytest.raises(OneDnnError):
         net.forward()
-        net.layers[1]._winograd(filtering, "gather", True)
+        net.layers[1]._winograd(filtering, "gather", True, ())
 
 
 def test_few_channels_are_not_worth_large_tiles():
     net = build(engines.create("onednn"), (2, 16, 8, 8), "num_output: 64 pad: 1")
     with pytest.raises(OneDnnError, match="too few channels"):
         net.forward()
-        net.layers[1]._winograd(F4, "gather", True)
+        net.layers[1]._winograd(F4, "gather", True, ())
 
 
 @pytest.mark.parametrize("filtering", [F2, F4], ids=lambda filtering: filtering.name)
