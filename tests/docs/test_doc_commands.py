@@ -90,16 +90,8 @@ def _detectors(here, rng):
     for place in ("VOCdevkit/shape.xml", "VOC2007/Annotations/1.xml"):
         (here / place).write_text(xml.replace("cat", "circle"))
     (here / "shapes.txt").write_text("1.jpg shape.xml\n")
-    words = [
-        "--anno_type",
-        "detection",
-        "--label_map_file",
-        "labelmap.prototxt",
-        "VOCdevkit/",
-        "shapes.txt",
-        "boxes_lmdb",
-    ]
-    made = warm.pcd("convert_annoset", *words, cwd=here)
+    words = ["--anno_type", "detection", "--label_map_file", labels]
+    made = warm.pcd("convert_annoset", *words, "VOCdevkit/", "shapes.txt", "boxes_lmdb", cwd=here)
     assert made.returncode == 0, made.stderr
     (here / "comp4_det_test_circle.txt").write_text("1 0.9 1 2 9 8\n")
     (here / "labels").mkdir()
