@@ -56,7 +56,7 @@ class InnerProduct(Layer):
             self.xp.matmul(gy, self._weights_in_out().T, out=gx)
 
     def outer_product(self, top: Views, bottom: Views) -> OuterProduct:
-        rows = top[0].count // self.outputs
+        rows = bottom[0].count_from(0, self.axis)
         return OuterProduct(rows, self.outputs, self.inputs, self.transpose)
 
     def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:

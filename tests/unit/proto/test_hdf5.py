@@ -257,12 +257,13 @@ def test_files_cut_short(whole, share):
 
 
 def test_damage_in_the_middle(whole):
+    """Told by the checksum, before HDF5 has seen it."""
     content = whole.read_bytes()
     at = content.index(b"TREE")
     whole.write_bytes(content[:at] + b"\xff" * 64 + content[at + 64 :])
     with pytest.raises(FileError) as e:
         read_weights(whole)
-    assert str(e.value).startswith(f"{whole}: is not a readable HDF5 file: ")
+    assert str(e.value).startswith(f"{whole}: is damaged: its checksum is wrong: ")
 
 
 def test_is_hdf5(tmp_path, whole):

@@ -32,7 +32,7 @@ class InnerProduct(Weighted, generic.InnerProduct):
     __doc__ = generic.InnerProduct.__doc__
 
     def prepare(self, bottom: Views, top: Views) -> None:
-        self._rows = top[0].count // self.outputs
+        self._rows = bottom[0].count_from(0, self.axis)
         self._x, self._y = plain((self._rows, self.inputs)), plain((self._rows, self.outputs))
         dims = self.outputs, self.inputs
         self._stored = strided(dims, (1, self.outputs)) if self.transpose else plain(dims)
