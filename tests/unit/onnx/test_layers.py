@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
@@ -11,6 +12,7 @@ from recorded import build, cases, forward
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layers.base_data import BaseData
+from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
 from pycaffe_dist.onnx.check import difference, run_onnx
 from pycaffe_dist.onnx.export import LEFT_OUT, export, newest
 from pycaffe_dist.onnx.exporters import EXPORTERS, exporter
@@ -44,7 +46,10 @@ def checked(folder, name, opset):
             assert difference(net.blobs[net.blob_ids[output]].data, values) <= 1e-4, output
         else:  # the probabilities of a loss that is left out
             assert output.startswith("prob")
-            assert values.sum() == pytest.approx(values.size / values.shape[-1], rel=10)
+            loss = next(one for one in net.layers if isinstance(one, SoftmaxWithLoss))
+            sums = values.sum(axis=loss.layer_param.softmax_param.axis)
+            assert sums == pytest.approx(np.ones_like(sums), rel=1e-5)
+            assert values.min() >= 0
 
 
 @pytest.mark.parametrize(("folder", "name"), list(cases()), ids=lambda value: value)
