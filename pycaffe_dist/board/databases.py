@@ -1,0 +1,80 @@
+"""The databases below the folders of the board, and those of a run's tests."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pycaffe_dist.board.places import Places
+from pycaffe_dist.data.contact_sheet import sheet_of
+from pycaffe_dist.data.database import kind_of, records_of, size_of
+from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.lmdb_writer import LABELS
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.pictures import data_uri
+from pycaffe_dist.tools.classify import read_labels
+
+MOST = 500
+COUNTED = 20_000  # records whose labels are counted
+SHOWN = 60
+
+
+def find(places: Places) -> dict[str, Path]:
+    """The databases, by what they are called in the page."""
+    found: dict[str, Path] = {}
+    for root in (*places.roots, *places.data):
+        for top, folders, files in os.walk(root):
+            folders[:] = sorted(f for f in folders if not f.startswith("."))
+            if "data.mdb" in files or "CURRENT" in files:
+                here = Path(top)
+                found[f"{root.resolve().name}/{here.relative_to(root).as_posix()}"] = here
+                folders.clear()
+            if len(found) >= MOST:
+                return found
+    return found
+
+
+def look(path: Path) -> dict[str, Any]:
+    """How many records, of which labels and shapes, and the first images as one sheet."""
+    kind = kind_of(str(path))
+    labels: Counter[int] = Counter()
+    shapes: Counter[str] = Counter()
+    images: list[tuple[Any, str]] = []
+    bad = 0
+    names = labels_beside(path)
+    for _, value in islice(records_of(str(path), kind), COUNTED):
+        try:
+            datum = parse_datum(value)
+            labels[datum.label] += 1
+            if len(images) < SHOWN:
+                pixels = datum_pixels(datum)
+                images.append((pixels, names.get(datum.label, str(datum.label))))
+                shapes["x".join(map(str, pixels.shape))] += 1
+        except ValueError:
+            bad += 1
+    count = size_of(str(path), kind)
+    read = sum(labels.values()) + bad
+    return {
+        "kind": kind,
+        "count": count if count is not None else read,
+        "read": read,
+        "bad": bad,
+        "shapes": [shape for shape, _ in shapes.most_common(5)],
+        "labels": [
+            {"label": label, "name": names.get(label, ""), "count": labels[label]}
+            for label in sorted(labels)
+        ],
+        "sheet": data_uri(np.asarray(sheet_of(images))) if images else "",
+    }
+
+
+def labels_beside(path: Path) -> dict[int, str]:
+    try:
+        return dict(enumerate(read_labels(str(path / LABELS))))
+    except FileError:
+        return {}

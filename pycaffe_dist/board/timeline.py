@@ -1,0 +1,134 @@
+"""A traced step, rank by rank: what each computed, exchanged and waited for."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from pycaffe_dist.board.runs import Run
+from pycaffe_dist.errors import FileError
+from pycaffe_dist.files import read_bytes, reading
+
+LARGEST = 256 << 20  # bytes of a trace
+MOST_SPANS = 20_000  # shown
+
+
+def traces(run: Run) -> list[str]:
+    """The names of the traces in a run's folder: JSON files that begin as `--trace` writes them."""
+    if run.folder is None:
+        return []
+    found = []
+    for path in sorted(run.folder.glob("*.json")):
+        try:
+            if b'"traceEvents"' in read_bytes(run.file(path.name), 200):
+                found.append(path.name)
+        except FileError:
+            continue
+    return found
+
+
+def read_trace(path: Path) -> list[dict[str, Any]]:
+    """The spans of a trace: rank, row, kind, name, begin and length in milliseconds, facts."""
+    if path.stat().st_size > LARGEST:
+        raise FileError(f"{path}: is larger than {LARGEST >> 20} MB; trace fewer iterations")
+    with reading(path, "is no trace"):
+        events = json.loads(read_bytes(path))["traceEvents"]
+        return [
+            {
+                "rank": int(e["pid"]),
+                "row": int(e["tid"]),
+                "kind": str(e.get("cat", "")),
+                "name": str(e["name"]),
+                "begin": float(e["ts"]) / 1e3,
+                "ms": float(e["dur"]) / 1e3,
+                "scheme": str(e.get("args", {}).get("scheme", "")),
+                "bytes": int(e.get("args", {}).get("sent", 0)),
+            }
+            for e in events
+            if e.get("ph") == "X"
+        ]
+
+
+def timeline(path: Path, begin: float | None = None, end: float | None = None) -> dict[str, Any]:
+    """The spans of one step, or of the time that is asked for, and what they come to by rank."""
+    spans = read_trace(path)
+    if not spans:
+        raise FileError(f"{path}: has no spans")
+    whole = max(s["begin"] + s["ms"] for s in spans)
+    if begin is None or end is None:
+        begin, end = _second_step(spans, whole)
+    shown = [s for s in spans if s["begin"] < end and s["begin"] + s["ms"] > begin]
+    return {
+        "begin": begin,
+        "end": end,
+        "whole": whole,
+        "cut": max(0, len(shown) - MOST_SPANS),
+        "spans": shown[:MOST_SPANS],
+        "ranks": _by_rank(spans),
+    }
+
+
+def _second_step(spans: list[dict[str, Any]], whole: float) -> tuple[float, float]:
+    """The stretch between two forward passes of the first layer; the first step warms up."""
+    forward = [s for s in spans if s["rank"] == 0 and s["name"].endswith(" forward")]
+    first = forward[0]["name"] if forward else ""
+    begins = sorted(s["begin"] for s in forward if s["name"] == first)
+    if len(begins) > 2:
+        return begins[1], begins[2]
+    return (begins[-1] if begins else 0.0), whole
+
+
+def _by_rank(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sums of a rank; overlap is the part of its exchanges that nobody waited for."""
+    sums: dict[int, dict[str, Any]] = defaultdict(lambda: defaultdict(float))
+    busy: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for s in spans:
+        sums[s["rank"]][s["kind"]] += s["ms"]
+        sums[s["rank"]]["bytes"] += s["bytes"]
+        if s["kind"] == "exchange":
+            busy[s["rank"]].append((s["begin"], s["begin"] + s["ms"]))
+    least = min((sums[r]["wait"] for r in sums), default=0.0)
+    found = []
+    for rank in sorted(sums):
+        under_way, waited = _union(busy[rank]), sums[rank]["wait"]
+        found.append(
+            {
+                "rank": rank,
+                "compute": round(sums[rank]["compute"], 3),
+                "wait": round(waited, 3),
+                "exchange": round(under_way, 3),
+                "overlap": max(0.0, (under_way - waited) / under_way) if under_way else 1.0,
+                "bytes": int(sums[rank]["bytes"]),
+                # Who waits least is who the others wait for.
+                "late": len(sums) > 1 and waited == least,
+            }
+        )
+    return found
+
+
+def _union(spans: list[tuple[float, float]]) -> float:
+    total, until = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
+def layer_times(path: Path | None) -> dict[str, dict[str, Any]]:
+    """By layer: mean milliseconds forward and backward, and the scheme of its parameters."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    if path is None:
+        return found
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for s in read_trace(path):
+        if s["kind"] == "compute":
+            name, _, way = s["name"].rpartition(" ")
+            times[name, way].append(s["ms"])
+        elif s["kind"] == "exchange":
+            for name in s["name"].replace(",", " ").split():
+                found[name.partition("[")[0]]["scheme"] = s["scheme"]
+    for (name, way), values in times.items():
+        found[name][f"{way}_ms"] = round(sum(values) / len(values), 4)
+    return found
