@@ -10,8 +10,20 @@ from pycaffe_dist.engines.base import NUMPY, Engine, chosen_engine, set_default_
 from pycaffe_dist.errors import MissingPartError, NetError
 
 NAMES = ("numpy", "onednn", "cupy")
+PRECISION = "PCD_PRECISION"  # the variable: what it names holds for started ranks, too
+PRECISIONS = ("fp32", "bf16", "bf16-emulated")
 
-__all__ = ["NAMES", "NUMPY", "Engine", "asked_for", "choose", "create", "current"]
+__all__ = [
+    "NAMES",
+    "NUMPY",
+    "PRECISIONS",
+    "Engine",
+    "asked_for",
+    "choose",
+    "create",
+    "current",
+    "set_precision",
+]
 
 
 def create(name: str, device: int = 0) -> Engine:
@@ -19,10 +31,34 @@ def create(name: str, device: int = 0) -> Engine:
 
     Raises:
         MissingPartError: what it needs is not installed, or there is no such device.
+        NetError: there is no such engine, or it cannot compute with the precision asked for.
     """
+    return _create(name, device).at(_precision(os.environ.get(PRECISION) or PRECISIONS[0]))
+
+
+def set_precision(name: str) -> None:
+    """Let engines that are created from now on, and the one chosen before, compute with this.
+
+    Raises:
+        NetError: there is no such precision, or this machine has not got it.
+    """
+    chosen = chosen_engine() or _create(os.environ.get("PCD_ENGINE", "auto"), 0)
+    engine = chosen.at(_precision(name))
+    os.environ[PRECISION] = name
+    if chosen_engine() is not None:
+        set_default_engine(engine)
+
+
+def _precision(name: str) -> str:
+    if name not in PRECISIONS:
+        raise NetError(f"there is no precision {name!r}; there are: {', '.join(PRECISIONS)}")
+    return name
+
+
+def _create(name: str, device: int) -> Engine:
     if name == "auto":
         try:
-            return create("onednn")
+            return _create("onednn", 0)
         except MissingPartError:
             return NUMPY
     if name == "numpy":

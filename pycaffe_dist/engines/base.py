@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pycaffe_dist.errors import PcdError
+from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.memory import HOST, Home, Pool, Value
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.learnable import Param
 
 L = TypeVar("L", bound="type[Layer]")
+ImagePass = Callable[..., bool]
 Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
 
 
@@ -27,6 +28,10 @@ class Fusions:
     def during(self, first: int, last: int, watched: bool) -> Fusions:
         """A context for a pass over these layers, which somebody may watch one by one."""
         return self
+
+    def layers(self, first: int, last: int) -> Iterable[int]:
+        """The layers that a forward pass nobody watches is to run; others were run meanwhile."""
+        return range(first, last + 1)
 
     def last(self, layer: int) -> int:
         """The layer at whose turn this one's work is done."""
@@ -76,15 +81,30 @@ class Engine:
         home: the plain home of values: its rooms are flat arrays of ``xp``.
         xp: the array module that generic layers are run with.
         device: the number of its GPU, if it computes on one.
+        precision: of its products: "fp32", or "bf16", whose sums are fp32 all the same.
         layers: by layer type, a subclass of the generic layer that is to be used instead.  It
             falls back to its base class, case by case, where it has nothing better.
     """
 
     name = "numpy"
+    precision = "fp32"
     home: Home = HOST
     xp: Any = np
     device: int | None = None
     layers: Mapping[str, type[Layer]] = {}
+
+    def at(self, precision: str) -> Engine:
+        """The engine that computes with this precision.
+
+        Raises:
+            NetError: it cannot; the message says why.
+        """
+        if precision != self.precision:
+            raise NetError(
+                f"the engine {self.name} computes with fp32: --precision {precision} needs the "
+                "engine onednn"
+            )
+        return self
 
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
         """The engine's own class, unless forks call something else by this name."""
@@ -128,6 +148,22 @@ class Engine:
     def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
         """Update values of a parameter in ``home``; ``step`` has its rate and its decay."""
         raise NotImplementedError
+
+    def one_pass(self, work: Callable[..., object], arrays: Sequence[Any], rooms: int) -> bool:
+        """Run NumPy code that works element by element as one pass over memory; False: it cannot.
+
+        ``work`` takes flat arrays of one length, which it changes, and so many rooms besides that
+        hold nothing before and after.  Equal works are the same: they are looked at once.
+        """
+        return False
+
+    def image_pass(self) -> ImagePass | None:
+        """What crops, mirrors and scales an image in one pass; None: NumPy does it in several.
+
+        It is called with an image, the mean, the scale, the place of the crop and the room for the
+        result, and returns False for what it cannot do.
+        """
+        return None
 
     def clip(self, params: Sequence[Param], limit: float) -> tuple[Loss, Loss] | None:
         """Scale gradients to a norm of at most ``limit`` where they are: the norm and the scale.

@@ -59,6 +59,21 @@ CASES = {
         (2, 32, 9, 9),
         "num_output: 32 kernel_size: 3 pad: 1 stride: 2 group: 32",
     ),
+    "depthwise 5x5": (
+        "Convolution",
+        (1, 48, 7, 11),
+        "num_output: 48 kernel_size: 5 pad: 2 group: 48",
+    ),
+    "depthwise of few pixels": (
+        "Convolution",
+        (3, 16, 4, 2),
+        "num_output: 16 kernel_size: 3 pad: 2 group: 16 bias_term: false",
+    ),
+    "depthwise 2x2 stride 2": (
+        "Convolution",
+        (1, 64, 20, 19),
+        "num_output: 64 kernel_size: 2 stride: 2 group: 64",
+    ),
     "axis 2": ("Convolution", (2, 3, 8, 6, 6), "num_output: 8 kernel_size: 3 axis: 2"),
     "one dimension": ("Convolution", (2, 16, 20), "num_output: 16 kernel_size: 3"),
     "three dimensions": ("Convolution", (2, 8, 5, 6, 7), "num_output: 16 kernel_size: 3"),

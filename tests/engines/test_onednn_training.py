@@ -43,7 +43,7 @@ def solver(model, engine, images, shape, classes, settings):
 def test_resnet_20(settings):
     settings += " test_iter: 2 test_interval: 2 test_initialization: false max_iter: 4"
     ours, theirs = (
-        solver("resnet20_cifar", engine, 6, (3, 32, 32), 10, settings) for engine in (ENGINE, NUMPY)
+        solver("resnet20_cifar", engine, 3, (3, 32, 32), 10, settings) for engine in (ENGINE, NUMPY)
     )
     assert len(ours.net.fusions.chains) > 15
     assert len(ours.test_nets[0].fusions.chains) > 15

@@ -6,6 +6,7 @@ import importlib
 import os
 from typing import Any
 
+from pycaffe_dist.aliases import ArrayModule
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 
@@ -48,7 +49,7 @@ def remove() -> None:
     _installed.pop()
 
 
-def device_count(xp: Any) -> int:
+def device_count(xp: ArrayModule) -> int:
     """How many devices there are.
 
     Raises:

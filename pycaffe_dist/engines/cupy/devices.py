@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.engines.cupy import backend
 from pycaffe_dist.errors import MissingPartError, PcdError
 
@@ -30,9 +29,9 @@ def device_ids(text: str) -> list[int]:
     return ids
 
 
-def properties(device: int) -> dict[str, Any]:
+def properties(device: int) -> Facts:
     """What the CUDA runtime says of a device."""
-    found: dict[str, Any] = dict(backend.cupy().cuda.runtime.getDeviceProperties(device))
+    found: Facts = dict(backend.cupy().cuda.runtime.getDeviceProperties(device))
     name = found.get("name", b"?")
     found["name"] = name.decode() if isinstance(name, bytes) else name
     return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
@@ -33,8 +34,8 @@ class Check:
     """Numbers looked at on the device; ``bad`` is how many there are from the first bad one on."""
 
     layer: OnDevice
-    values: Any
-    bad: Any
+    values: DeviceArray
+    bad: DeviceArray
     message: Callable[[float, int], str]
 
 
@@ -48,7 +49,7 @@ class CupyEngine(Engine):
 
     name = "cupy"
 
-    def __init__(self, xp: Any, device: int) -> None:
+    def __init__(self, xp: ArrayModule, device: int) -> None:
         self.xp = xp
         self.device: int = device
         xp.cuda.Device(device).use()
@@ -56,10 +57,10 @@ class CupyEngine(Engine):
         self.launch = Launcher(xp, self.enter)
         self.layers = accelerates.classes()
         self._cublas = importlib.import_module(f"{xp.__name__}.cublas")
-        self._ones: dict[str, Any] = {}
+        self._ones: Facts = {}
         self._checks: dict[int, Check] = {}
         self.places = Places(xp)
-        self._spare: dict[tuple[str, str], Any] = {}
+        self._spare: dict[tuple[str, str], DeviceArray] = {}
 
     def enter(self) -> None:
         """Make the device and its compute stream those of this thread, if they are not."""
@@ -88,7 +89,7 @@ class CupyEngine(Engine):
     def device_name(self) -> str:
         return str(devices.properties(self.device)["name"])
 
-    def spare(self, name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+    def spare(self, name: str, shape: Sequence[int], dtype: DType) -> Any:
         """Work space for one use, until the next: what the largest user needs."""
         count = math.prod(shape)
         room = self._spare.get((name, dtype.char))
@@ -98,10 +99,10 @@ class CupyEngine(Engine):
 
     # -- numbers that stay on the device -----------------------------------------------------
 
-    def dot(self, a: Any, b: Any) -> Scalar:
+    def dot(self, a: DeviceArray, b: DeviceArray) -> Scalar:
         return Scalar(self, self.xp.vdot(a, b))
 
-    def one(self, dtype: np.dtype[Any]) -> Any:
+    def one(self, dtype: DType) -> Any:
         """An array of one 1."""
         if dtype.char not in self._ones:
             self._ones[dtype.char] = self.xp.asarray(np.ones(1, dtype))
@@ -109,7 +110,7 @@ class CupyEngine(Engine):
 
     # -- products ----------------------------------------------------------------------------
 
-    def add_product(self, a: Any, b: Any, out: Any) -> None:
+    def add_product(self, a: DeviceArray, b: DeviceArray, out: DeviceArray) -> None:
         """out += a b, for each of several matrices."""
         for i in range(len(out)):
             self._cublas.gemm("N", "N", a[i], b[i], out=out[i], alpha=1.0, beta=1.0)
@@ -119,7 +120,7 @@ class CupyEngine(Engine):
     def check_numbers(
         self,
         layer: OnDevice,
-        values: Any,
+        values: DeviceArray,
         limit: int,
         message: Callable[[float, int], str],
         has_ignore: int = 0,
@@ -156,7 +157,7 @@ class CupyEngine(Engine):
     def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
         updates.update(self, values, rule, step)
 
-    def clip(self, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
+    def clip(self, params: Sequence[DeviceArray], limit: float) -> tuple[Scalar, Scalar]:
         return updates.clip(self, params, limit)
 
 

@@ -1,7 +1,7 @@
 """The home of values on a GPU.
 
 Two streams: one computes, one copies.  What comes from the host goes through pinned memory, so that
-the host goes on while it is copied, and lands beside its room, so that the copy need not wait for
+the host continues while it is copied, and lands beside its room, so that the copy need not wait for
 the kernels that still read the room; the compute stream moves it in when it gets there.
 """
 
@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.memory import Array, Home, Pool
+from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray, DType
+from pycaffe_dist.memory import Home, Pool
 
 PIECE = 64 << 20  # bytes that are copied at a time
 MOST_ON_THE_WAY = 512 << 20  # bytes of pinned memory in use: then the host waits for the oldest
@@ -27,8 +28,8 @@ class Crossing:
 
     arrived: Any  # event
     nbytes: int
-    pinned: Any
-    landing: Any
+    pinned: DeviceArray
+    landing: DeviceArray
 
 
 class DeviceHome:
@@ -44,7 +45,7 @@ class DeviceHome:
     """
 
     def __init__(
-        self, xp: Any, enter: Callable[[], object], before_reading: Callable[[], object]
+        self, xp: ArrayModule, enter: Callable[[], object], before_reading: Callable[[], object]
     ) -> None:
         self.xp, self.enter, self.before_reading = xp, enter, before_reading
         self.compute = xp.cuda.Stream(non_blocking=True)
@@ -52,29 +53,32 @@ class DeviceHome:
         self._crossings: deque[Crossing] = deque()
         self._lock = threading.Lock()  # of what is under way: a thread that communicates copies too
 
-    def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def allocate(self, count: int, dtype: DType) -> Any:
         self.enter()
         return self.xp.zeros(count, dtype)
 
-    def empty(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def empty(self, count: int, dtype: DType) -> Any:
         """Room for ``count`` numbers, with anything in it."""
         self.enter()
         return self.xp.empty(count, dtype)
 
-    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+    def size_of(self, count: int, dtype: DType) -> int:
         return count * dtype.itemsize
 
-    def clear(self, room: Any) -> None:
+    def numbers(self, dtype: DType) -> DType:
+        return dtype
+
+    def clear(self, room: DeviceArray) -> None:
         self.enter()
         room.fill(0)
 
-    def load(self, host: Array, room: Any) -> None:
+    def load(self, host: Array, room: DeviceArray) -> None:
         self.enter()
         with self._lock:
             for part in _parts(host):
                 self._cross(host[part], room if part.stop is None else room[part])
 
-    def _cross(self, host: Array, room: Any) -> None:
+    def _cross(self, host: Array, room: DeviceArray) -> None:
         self._let_go(host.nbytes)
         pinned = self._pinned(host.size, host.dtype)
         pinned[...] = host
@@ -93,7 +97,7 @@ class DeviceHome:
         while sum(c.nbytes for c in self._crossings) + needed > MOST_ON_THE_WAY and self._crossings:
             self._crossings.popleft().arrived.synchronize()
 
-    def store(self, room: Any, host: Array) -> None:
+    def store(self, room: DeviceArray, host: Array) -> None:
         self.enter()
         self.before_reading()
         for part in _parts(host):
@@ -101,10 +105,10 @@ class DeviceHome:
             room[part].get(stream=self.compute, out=pinned)
             host[part] = pinned
 
-    def fetch(self, source: Home, there: Any, room: Any) -> bool:
+    def fetch(self, source: Home, there: DeviceArray, room: DeviceArray) -> bool:
         return False
 
-    def _pinned(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def _pinned(self, count: int, dtype: DType) -> Array:
         memory = self.xp.cuda.alloc_pinned_memory(count * dtype.itemsize)
         return np.frombuffer(memory, dtype, count)
 
@@ -129,9 +133,9 @@ class DevicePool(Pool):
         super().__init__()
         self.home = home
 
-    def room(self, home: Home, count: int, dtype: np.dtype[Any]) -> Any:
+    def room(self, home: Home, count: int, dtype: DType) -> Any:
         make = self.home.empty if home is self.home else home.allocate
         return make(count, dtype)
 
-    def give(self, room: Any) -> None:
+    def give(self, room: DeviceArray) -> None:
         """Nothing to do: who gives a room back lets go of it."""

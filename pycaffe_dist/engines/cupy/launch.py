@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.engines.base import Forms
 from pycaffe_dist.engines.cupy import kernels
 from pycaffe_dist.layer import Layer
@@ -26,12 +27,12 @@ MOST_SPLITS = 64
 class Launcher:
     """The kernels of one device.  CuPy keeps what it compiled on disk, too."""
 
-    def __init__(self, xp: Any, enter: Callable[[], object]) -> None:
+    def __init__(self, xp: ArrayModule, enter: Callable[[], object]) -> None:
         self.xp, self.enter = xp, enter
         self._modules: dict[tuple[str, str], Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
 
-    def __call__(self, name: str, dtype: np.dtype[Any], n: int, *args: Any) -> None:
+    def __call__(self, name: str, dtype: DType, n: int, *args: Any) -> None:
         """Launch a kernel for n elements, or rows, of number type ``dtype``."""
         if n == 0:
             return
@@ -44,7 +45,7 @@ class Launcher:
         blocks, threads = kernel.launch_size(n)
         function((blocks,), (threads,), kernel.arguments((n, *args), dtype))
 
-    def _module(self, file: str, dtype: np.dtype[Any]) -> Any:
+    def _module(self, file: str, dtype: DType) -> Any:
         key = (file, dtype.char)
         if key not in self._modules:
             code, options = kernels.source(file), kernels.options(dtype)
@@ -64,7 +65,7 @@ class OnDevice(Layer):
 
     def kept(self, name: str, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
         """An array of the layer's own, which keeps its values between forward and backward."""
-        rooms: dict[str, Any] = self.__dict__.setdefault("_kept", {})
+        rooms: Facts = self.__dict__.setdefault("_kept", {})
         count = math.prod(shape)
         room = rooms.get(name)
         if room is None or room.size < count:
@@ -77,7 +78,7 @@ class OnDevice(Layer):
 
     def constants(self, values: Sequence[int]) -> Any:
         """Integers on the device, brought there once."""
-        known: dict[tuple[int, ...], Any] = self.__dict__.setdefault("_constants", {})
+        known: dict[tuple[int, ...], DeviceArray] = self.__dict__.setdefault("_constants", {})
         key = tuple(values)
         if key not in known:
             known[key] = self.xp.asarray(np.array(key, np.int32))
@@ -87,8 +88,8 @@ class OnDevice(Layer):
         self,
         kind: str,
         shape: tuple[int, int, int],
-        *arrays: Any,
-        out: Any,
+        *arrays: DeviceArray,
+        out: DeviceArray,
         scale: float = 1,
         keep: float = 0,
     ) -> None:

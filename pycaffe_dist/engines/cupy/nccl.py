@@ -1,8 +1,23 @@
 """NCCL: what the devices of all ranks do together, on a stream of their own.
 
 Work between ``begin`` and its end starts when the compute stream has got to where it was issued,
-and the compute stream goes on beside it; ``Pending.wait`` makes it wait, there and not before.  The
-host waits for nothing.  All ranks issue the same operations in the same order.
+and the compute stream continues beside it; ``Pending.wait`` makes it wait, there and not before.
+The host waits for nothing.  All ranks issue the same operations in the same order.
+
+States of an exchange
+---------------------
+*issued* (the host has put it on the communication stream, behind an event of the compute stream),
+*running* (that event was reached, on this device and on the others), *ended* (its own last event
+was reached), *awaited* (``Pending.wait``: the compute stream stands behind that event).  The host
+sees only the first and the last; it knows of an end when it asks the event (``Pending.done``).
+
+Who owns what
+-------------
+Only the main thread issues work, on both streams.  From ``begin`` to ``Pending.wait`` the arrays
+of an exchange belong to the communication stream: nothing on the compute stream may write to them.
+They may be given up after ``wait``: the order of the streams then keeps their memory from being
+used too early.  A thread (``parallel.job.device_watch``) asks
+whether the newest exchange has ended, and touches nothing else; it ends the job if that is late.
 """
 
 from __future__ import annotations
@@ -15,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.cupy import backend
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
@@ -58,7 +74,7 @@ def new_id() -> bytes:
 class Pending:
     """Work on the communication stream, between two events."""
 
-    def __init__(self, engine: CupyEngine, begun: Any, ended: Any) -> None:
+    def __init__(self, engine: CupyEngine, begun: DeviceArray, ended: DeviceArray) -> None:
         self._engine, self._begun, self._ended = engine, begun, ended
         self._wait: tuple[Any, Any] | None = None  # events around the compute stream's wait
 
@@ -130,7 +146,7 @@ class Nccl:
 
     # -- operations, on the communication stream ---------------------------------------------
 
-    def all_reduce(self, arrays: Sequence[Any], mean: bool) -> None:
+    def all_reduce(self, arrays: Sequence[DeviceArray], mean: bool) -> None:
         """Each array becomes its sum, or mean, over ranks."""
         with self._grouped():
             for x in arrays:
@@ -139,14 +155,14 @@ class Nccl:
                     where, where, x.size, kind, self._operation(mean), self.stream.ptr
                 )
 
-    def reduce_scatter(self, whole: Any, part: Any, mean: bool) -> None:
+    def reduce_scatter(self, whole: DeviceArray, part: DeviceArray, mean: bool) -> None:
         """Rank r gets, in ``part``, the sum over ranks of the r-th of P equal parts of theirs."""
         kind, operation = self._types[whole.dtype.char], self._operation(mean)
         self._communicator.reduceScatter(
             whole.data.ptr, part.data.ptr, part.size, kind, operation, self.stream.ptr
         )
 
-    def all_gather(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def all_gather(self, pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> None:
         """For each (part, whole): the parts of all ranks, one after the other, in ``whole``."""
         with self._grouped():
             for part, whole in pairs:
@@ -155,7 +171,7 @@ class Nccl:
                     part.data.ptr, whole.data.ptr, part.size, kind, self.stream.ptr
                 )
 
-    def all_to_all(self, mine: Any, theirs: Any) -> None:
+    def all_to_all(self, mine: DeviceArray, theirs: DeviceArray) -> None:
         """The r-th of P equal parts of ``mine`` goes to rank r, whose part for us comes r-th."""
         with self._grouped():
             for r, (out, into) in enumerate(
@@ -164,7 +180,7 @@ class Nccl:
                 self._send(out, r)
                 self._receive(into, r)
 
-    def gather(self, part: Any, whole: Any, root: int) -> None:
+    def gather(self, part: DeviceArray, whole: DeviceArray, root: int) -> None:
         """The parts of all ranks, in the root's ``whole``; its own is there already."""
         if self.rank != root:
             self._send(part, root)
@@ -174,7 +190,7 @@ class Nccl:
                 if r != root:
                     self._receive(into, r)
 
-    def broadcast(self, array: Any, root: int) -> None:
+    def broadcast(self, array: DeviceArray, root: int) -> None:
         """What the root has."""
         where, kind = array.data.ptr, self._types[array.dtype.char]
         self._communicator.broadcast(where, where, array.size, kind, root, self.stream.ptr)
@@ -182,14 +198,14 @@ class Nccl:
     def _operation(self, mean: bool) -> int:
         return int(self._nccl.NCCL_AVG if mean else self._nccl.NCCL_SUM)
 
-    def _parts(self, whole: Any) -> Any:
+    def _parts(self, whole: DeviceArray) -> Any:
         return whole.reshape(self.size, whole.size // self.size)
 
-    def _send(self, array: Any, to: int) -> None:
+    def _send(self, array: DeviceArray, to: int) -> None:
         kind = self._types[array.dtype.char]
         self._communicator.send(array.data.ptr, array.size, kind, to, self.stream.ptr)
 
-    def _receive(self, array: Any, source: int) -> None:
+    def _receive(self, array: DeviceArray, source: int) -> None:
         kind = self._types[array.dtype.char]
         self._communicator.recv(array.data.ptr, array.size, kind, source, self.stream.ptr)
 

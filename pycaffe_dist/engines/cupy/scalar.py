@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import ArrayModule, DeviceArray
+
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
@@ -16,9 +18,9 @@ CHUNK = 256  # numbers that memory is asked for at a time
 class Places:
     """Room for single numbers, used again when they are done with."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: ArrayModule) -> None:
         self.xp = xp
-        self._free: list[Any] = []
+        self._free: list[DeviceArray] = []
 
     def take(self) -> Any:
         if not self._free:
@@ -26,7 +28,7 @@ class Places:
             self._free = [room[i : i + 1] for i in range(CHUNK)]
         return self._free.pop()
 
-    def give(self, place: Any) -> None:
+    def give(self, place: DeviceArray) -> None:
         self._free.append(place)
 
 
@@ -36,7 +38,7 @@ class Scalar:
     __slots__ = ("engine", "place")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, engine: CupyEngine, value: Any = None) -> None:
+    def __init__(self, engine: CupyEngine, value: DeviceArray = None) -> None:
         self.engine, self.place = engine, engine.places.take()
         if value is not None:
             self.place[...] = value
@@ -69,22 +71,22 @@ class Scalar:
     def __sub__(self, other: Any) -> Scalar:
         return self._by(self.engine.xp.subtract, self, other)
 
-    def __rsub__(self, other: Any) -> Scalar:
+    def __rsub__(self, other: DeviceArray) -> Scalar:
         return self._by(self.engine.xp.subtract, other, self)
 
-    def __mul__(self, other: Any) -> Scalar:
+    def __mul__(self, other: DeviceArray) -> Scalar:
         return self._by(self.engine.xp.multiply, self, other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Scalar:
+    def __truediv__(self, other: DeviceArray) -> Scalar:
         return self._by(self.engine.xp.divide, self, other)
 
     def __eq__(self, other: object) -> bool:
         return float(self) == other
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: DeviceArray) -> bool:
         return float(self) < float(other)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: DeviceArray) -> bool:
         return float(self) > float(other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.cupy.launch import split
 from pycaffe_dist.engines.cupy.scalar import Scalar
 from pycaffe_dist.update_step import ParamValues, UpdateStep
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
 # By rule: the kernel, and its settings between the rate and the share.
-RULES: dict[str, tuple[str, Callable[[Any, UpdateStep], tuple[float, ...]]]] = {
+RULES: dict[str, tuple[str, Callable[[DeviceArray, UpdateStep], tuple[float, ...]]]] = {
     "SGD": ("sgd_update", lambda r, step: (r.momentum_of(step),)),
     "Nesterov": ("nesterov_update", lambda r, step: (r.momentum_of(step),)),
     "AdaGrad": ("adagrad_update", lambda r, _: (r.delta,)),
@@ -36,7 +37,7 @@ def update(engine: CupyEngine, values: ParamValues, rule: Any, step: UpdateStep)
     engine.launch(kernel, data.dtype, data.size, *numbers, *arrays)
 
 
-def clip(engine: CupyEngine, params: Sequence[Any], limit: float) -> tuple[Scalar, Scalar]:
+def clip(engine: CupyEngine, params: Sequence[DeviceArray], limit: float) -> tuple[Scalar, Scalar]:
     """Scale all gradients so that their norm is at most ``limit``; the norm, and the scale."""
     dtype = params[0].blob.dtype
     total, scale, norm = (engine.spare(name, (1,), dtype) for name in ("total", "scale", "norm"))

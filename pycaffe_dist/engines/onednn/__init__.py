@@ -6,12 +6,18 @@ there, and only who needs Caffe's own order has it converted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
-from pycaffe_dist.engines.base import Engine, Fusions
+import numpy as np
+
+from pycaffe_dist.engines.base import Engine, Fusions, ImagePass
 from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.errors import NetError
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.onednn.core.traced import Traced
 
 
 class OneDnn(Engine):
@@ -19,10 +25,20 @@ class OneDnn(Engine):
 
     name = "onednn"
 
-    def __init__(self) -> None:
+    def __init__(self, precision: str) -> None:
         from pycaffe_dist.engines.onednn.core.accelerated import accelerates
 
+        self.precision = precision
         self.layers = accelerates.classes()
+
+    def at(self, precision: str) -> Engine:
+        if precision == "bf16" and not library.load().has_bf16:
+            raise NetError(
+                "--precision bf16: this processor has neither avx512_bf16 nor AMX, or oneDNN is "
+                "told not to use them (ONEDNN_MAX_CPU_ISA); leave the flag out for fp32, or try "
+                "--precision bf16-emulated, which rounds like bf16 and is slower than fp32"
+            )
+        return _engine(precision)
 
     def finish(self, net: Any) -> Fusions:
         from pycaffe_dist.engines.onednn.fusion import find
@@ -57,13 +73,45 @@ class OneDnn(Engine):
         if not outer(left, right, out):
             super().outer(left, right, out)
 
+    def one_pass(self, work: Callable[..., object], arrays: Sequence[Any], rooms: int) -> bool:
+        if any(array.dtype != np.float32 or not array.flags.c_contiguous for array in arrays):
+            return False
+        made = _traced(work, len(arrays), rooms)
+        if made is not None:
+            made(arrays)
+        return made is not None
+
+    def image_pass(self) -> ImagePass | None:
+        try:
+            from pycaffe_dist.engines.onednn.core.images import transform
+        except ImportError:  # LLVM is not there
+            return None
+        return transform
+
     def converting(self) -> tuple[int, float]:
         from pycaffe_dist.engines.onednn.core.primitives import METER
 
         return METER.count, METER.seconds
 
 
-@cache
 def create(device: int = 0) -> Engine:
     library.load()
-    return OneDnn()
+    return _engine(Engine.precision)
+
+
+@lru_cache(1024)
+def _traced(work: Callable[..., object], arrays: int, rooms: int) -> Traced | None:
+    """None where LLVM, which compiles it, is not there, or where the work does other things."""
+    try:
+        from pycaffe_dist.engines.onednn.core.traced import traced
+    except ImportError:
+        return None
+    try:
+        return traced(work, arrays, rooms)
+    except (NotImplementedError, TypeError, AttributeError):  # a rule of the user's, maybe
+        return None
+
+
+@cache
+def _engine(precision: str) -> OneDnn:
+    return OneDnn(precision)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+
+from pycaffe_dist.aliases import DeviceArray, DType
 
 HERE = Path(__file__).parent
 THREADS = 256  # of a block
@@ -39,7 +40,7 @@ class Argument:
     constant: bool
     name: str
 
-    def dtype(self, real: DTypeLike) -> np.dtype[Any]:
+    def dtype(self, real: DTypeLike) -> DType:
         """Of the scalar, or of the array pointed at, where ``Real`` is ``real``."""
         return np.dtype(real if self.type == "Real" else _TYPES[self.type])
 
@@ -62,7 +63,7 @@ class Kernel:
         blocks = n if self.by_rows else -(-n // THREADS)
         return max(1, min(blocks, MOST_BLOCKS)), THREADS
 
-    def arguments(self, values: Sequence[Any], real: DTypeLike) -> tuple[Any, ...]:
+    def arguments(self, values: Sequence[DeviceArray], real: DTypeLike) -> tuple[DeviceArray, ...]:
         """The values as the declaration wants them: arrays as they are, numbers of its types."""
         if len(values) != len(self.parameters):
             names = ", ".join(p.name for p in self.parameters)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.engines.cupy.layers.products import PARTS
@@ -64,7 +65,7 @@ class DeviceEltwise(OnDevice, Eltwise):
         for i, view in enumerate(bottom[2:], 2):
             self.launch("eltwise_max_next", y.size, i, view.data, y, winner)
 
-    def _winner(self, y: Any) -> Any:
+    def _winner(self, y: DeviceArray) -> Any:
         return self.kept("winner", y.shape, np.int32)
 
 

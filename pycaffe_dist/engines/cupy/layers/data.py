@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
-from pycaffe_dist.layers.base_data import BaseData, Job
+from pycaffe_dist.layers.base_data import BaseData, Draft
 from pycaffe_dist.layers.data import Data
 from pycaffe_dist.layers.image_data import ImageData
-from pycaffe_dist.memory import Array
 
 
 @dataclass
@@ -35,17 +34,17 @@ class DeviceBaseData(OnDevice, BaseData):
 
     _raw: Raw | None = None
 
-    def transform(self, job: Job, images: dict[int, Array]) -> None:
-        job.ready |= {i: (image, 0) for i, image in images.items()}
+    def transform(self, draft: Draft, images: dict[int, Array]) -> None:
+        draft.ready |= {i: (image, 0) for i, image in images.items()}
 
-    def complete(self, job: Job, batch: Batch) -> None:
-        images = [job.ready[i][0] for i in range(len(job.items))]
+    def complete(self, draft: Draft, batch: Batch) -> None:
+        images = [draft.ready[i][0] for i in range(len(draft.items))]
         first = images[0]
         if any(i.dtype != np.uint8 or i.shape != first.shape for i in images):
-            super().transform(job, dict(enumerate(images)))
+            super().transform(draft, dict(enumerate(images)))
             batch.raw = None
             return
-        places = [self.transformer.place(first.shape, own) for own in job.draws.tolist()]
+        places = [self.transformer.place(first.shape, own) for own in draft.draws.tolist()]
         pixels = _room(batch.raw, (len(images), *first.shape))
         np.stack(images, out=pixels)
         batch.raw = Raw(pixels, np.array(places, np.int32))
@@ -71,7 +70,7 @@ class DeviceBaseData(OnDevice, BaseData):
         sizes = *raw.pixels.shape[1:], *y.shape[2:], kind, self.transformer.scale
         self.launch("transform_bytes", y.size, *sizes, places, mean, pixels, y)
 
-    def _mean(self) -> tuple[int, Any]:
+    def _mean(self) -> tuple[int, DeviceArray]:
         """0: none, 1: one value, 2: one for each channel, 3: an image; and the values."""
         mean = self.transformer.mean
         if mean is None:

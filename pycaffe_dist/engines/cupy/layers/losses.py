@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.engines.cupy.layers.normalise import softmax
@@ -39,7 +40,7 @@ def check_labels(layer: Any, view: View, classes: int, ignored: int | None = Non
 class DeviceLoss(OnDevice, Loss):
     """A term for each position, then their sum over a divisor, which backward uses again."""
 
-    def total(self, terms: Any, labels: Any, folded: Folded, top: Views) -> None:
+    def total(self, terms: DeviceArray, labels: DeviceArray, folded: Folded, top: Views) -> None:
         """Put Σ terms / divisor into the top."""
         ignored = as_ignored(self.ignored_label())
         divisor = self.kept("divisor", (1,))
@@ -58,7 +59,7 @@ class DeviceLoss(OnDevice, Loss):
             return 0
         return max(1, outer * inner)
 
-    def mean_of(self, terms: Any, count: int, top: Views, factor: float = 1.0) -> None:
+    def mean_of(self, terms: DeviceArray, count: int, top: Views, factor: float = 1.0) -> None:
         """Put factor · Σ terms / count into the top."""
         shape = 1, 1, terms.size
         scale = factor / max(1, count)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, seed
 from pycaffe_dist.layers.absval import AbsVal
@@ -47,7 +46,7 @@ class Elementwise(OnDevice):
         gy, gx = top[0].diff, bottom[0].diff
         self.launch(f"{self.kernel}_backward", gy.size, *self._values(names), *seen, gy, gx)
 
-    def _values(self, names: tuple[str, ...]) -> list[Any]:
+    def _values(self, names: tuple[str, ...]) -> list[DeviceArray]:
         return [getattr(self, name) for name in names]
 
 
@@ -144,7 +143,7 @@ class DevicePReLU(OnDevice, PReLU):
             slopes, gx = self.params[0].data, bottom[0].diff
             self.launch("prelu_backward", x.size, channels, inner, slopes, x, gy, gx)
 
-    def _channels(self, x: Any) -> tuple[int, int]:
+    def _channels(self, x: DeviceArray) -> tuple[int, int]:
         """Of the slopes: how many, and the values that each of them serves in a row."""
         return (x.shape[1], planes(x).shape[2]) if self.params[0].shape else (1, max(1, x.size))
 
@@ -168,5 +167,5 @@ class DeviceDropout(OnDevice, Dropout):
         else:
             super().backward(top, propagate_down, bottom)
 
-    def _apply(self, x: Any, y: Any) -> None:
+    def _apply(self, x: DeviceArray, y: DeviceArray) -> None:
         self.launch("dropout", x.size, self.limit, self.scale, self.seed, 0, 0, x, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.layers.lstm import LSTM, LSTMUnit
@@ -14,7 +15,9 @@ from pycaffe_dist.layers.lstm import LSTM, LSTMUnit
 class DeviceLSTM(OnDevice, LSTM):
     """Two kernels and a GEMM for each step, in both directions."""
 
-    def steps_forward(self, sums: Any, cont: Any, first: Sequence[Any], y: Any) -> Sequence[Any]:
+    def steps_forward(
+        self, sums: DeviceArray, cont: DeviceArray, first: Sequence[DeviceArray], y: DeviceArray
+    ) -> Sequence[DeviceArray]:
         weights = self.params[self.state_weights].data.T
         steps, streams, cells = y.shape
         seen_h, cell = self.kept("seen_h", y.shape), self._cells(y.shape)
@@ -28,7 +31,7 @@ class DeviceLSTM(OnDevice, LSTM):
             self.launch("lstm_unit_forward", n, cells, *arrays)
         return [h, cell[steps]]
 
-    def steps_backward(self, gy: Any, cont: Any) -> tuple[Any, Any]:
+    def steps_backward(self, gy: DeviceArray, cont: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         weights = self.params[self.state_weights].data
         steps, streams, cells = gy.shape
         gates = self.work("sums", (steps, streams, 4 * cells))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, seed, split
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
@@ -27,17 +28,28 @@ def sizes(w: Windows) -> tuple[int, ...]:
 class Columns(OnDevice):
     """im2col and col2im, of two axes or any number of them."""
 
-    def to_columns(self, windows: Windows, x: Any, columns: Any, steps: tuple[int, int]) -> None:
+    def to_columns(
+        self, windows: Windows, x: DeviceArray, columns: DeviceArray, steps: tuple[int, int]
+    ) -> None:
         """From x, (N, C, *image), to columns; ``steps``: from image to image, from row to row."""
         n = x.shape[0] * x.shape[1] * prod(windows.out)
         self._launch("im2col", windows, n, x.shape[1], steps, x, columns)
 
-    def from_columns(self, windows: Windows, columns: Any, x: Any, steps: tuple[int, int]) -> None:
+    def from_columns(
+        self, windows: Windows, columns: DeviceArray, x: DeviceArray, steps: tuple[int, int]
+    ) -> None:
         """Fill x with the sum, for each pixel, over the windows that see it."""
         self._launch("col2im", windows, x.size, x.shape[1], steps, columns, x)
 
     def _launch(
-        self, name: str, w: Windows, n: int, channels: int, steps: tuple[int, int], a: Any, b: Any
+        self,
+        name: str,
+        w: Windows,
+        n: int,
+        channels: int,
+        steps: tuple[int, int],
+        a: DeviceArray,
+        b: DeviceArray,
     ) -> None:
         if len(w.image) == 2:
             self.launch(name, n, channels, *sizes(w), *steps, a, b)
@@ -56,7 +68,7 @@ class DeviceIm2col(Columns, Im2col):
         gx = bottom[0].diff.reshape(self._pixels(bottom))
         self.from_columns(self.windows, top[0].diff, gx, self._steps(gx))
 
-    def _steps(self, x: Any) -> tuple[int, int]:
+    def _steps(self, x: DeviceArray) -> tuple[int, int]:
         out = prod(self.windows.out)
         return x.shape[1] * prod(self.windows.kernel) * out, out
 
@@ -67,7 +79,13 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
     1 × 1 windows need no columns: there is a product for each image, in one call of cuBLAS.
     """
 
-    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
+    def gather(
+        self,
+        image: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+        weights: DeviceArray = None,
+    ) -> None:
         weights = self._by_group(self.params[0].data if weights is None else weights)
         image, out = self._as_image(image), self._as_out(out)
         for images in self._chunks():
@@ -80,7 +98,7 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
             self._back(product, y)
         self._add_bias(out, bias)
 
-    def spread(self, out: Any, image: Any, bias: Any = None) -> None:
+    def spread(self, out: DeviceArray, image: DeviceArray, bias: DeviceArray = None) -> None:
         weights = self._by_group(self.params[0].data).swapaxes(1, 2)
         image, out = self._as_image(image), self._as_out(out)
         for images in self._chunks():
@@ -94,7 +112,7 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
             self.from_columns(self.windows, columns, x, self._steps(x))
         self._add_bias(image, bias)
 
-    def add_weight_gradient(self, image: Any, out: Any) -> None:
+    def add_weight_gradient(self, image: DeviceArray, out: DeviceArray) -> None:
         total = self._by_group(self.params[0].diff)
         image, out = self._as_image(image), self._as_out(out)
         for images in self._chunks():
@@ -106,11 +124,11 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
             factor = self._matrices(self._side_by_side("product", y))
             self.engine.add_product(factor, columns.swapaxes(1, 2), total)
 
-    def add_bias_gradient(self, top_diff: Any) -> None:
+    def add_bias_gradient(self, top_diff: DeviceArray) -> None:
         shape = self.images, self.outputs, prod(top_diff.shape[self.axis + 1 :])
         self.sums("channel_sums", shape, top_diff, out=self.params[1].diff, keep=1)
 
-    def _add_bias(self, y: Any, bias: Any) -> None:
+    def _add_bias(self, y: DeviceArray, bias: DeviceArray) -> None:
         if bias is not None:
             self.launch("bias_forward", y.size, y.shape[1], prod(y.shape[2:]), y, bias, y)
 
@@ -123,29 +141,29 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
         values = self._column_values() * prod(self.windows.out)
         return pieces(self.images, WORKSPACE // (values * self.dtype.itemsize))
 
-    def _column_room(self, x: Any) -> Any:
+    def _column_room(self, x: DeviceArray) -> Any:
         return self.spare("columns", (self._column_values(), len(x), prod(self.windows.out)))
 
-    def _columns_of(self, x: Any) -> Any:
+    def _columns_of(self, x: DeviceArray) -> Any:
         columns = self._column_room(x)
         self.to_columns(self.windows, x, columns, self._steps(x))
         return self._matrices(columns)
 
-    def _steps(self, x: Any) -> tuple[int, int]:
+    def _steps(self, x: DeviceArray) -> tuple[int, int]:
         out = prod(self.windows.out)
         return out, len(x) * out
 
     # -- images one by one, and side by side -------------------------------------------------
 
-    def _each(self, x: Any) -> Any:
+    def _each(self, x: DeviceArray) -> Any:
         """(N, C, …) as (N, group, C/group, pixels): a matrix for each image and group."""
         return x.reshape(len(x), self.group, x.shape[1] // self.group, prod(x.shape[2:]))
 
-    def _matrices(self, x: Any) -> Any:
+    def _matrices(self, x: DeviceArray) -> Any:
         """(C, N, pixels) as (group, C/group, N·pixels)."""
         return x.reshape(self.group, len(x) // self.group, x.shape[1] * x.shape[2])
 
-    def _side_by_side(self, name: str, x: Any, fill: bool = True) -> Any:
+    def _side_by_side(self, name: str, x: DeviceArray, fill: bool = True) -> Any:
         """(N, C, …) as (C, N, pixels): the array itself if it is one image."""
         count, channels, pixels = len(x), x.shape[1], prod(x.shape[2:])
         if count == 1:
@@ -155,7 +173,7 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
             self.launch("swap_axes", x.size, count, channels, pixels, x, room)
         return room
 
-    def _back(self, room: Any, x: Any) -> None:
+    def _back(self, room: DeviceArray, x: DeviceArray) -> None:
         """From side by side to one by one."""
         if len(x) > 1:
             channels, count, pixels = room.shape
@@ -169,7 +187,13 @@ class Depthwise(DeviceBaseConvolution):
     def depthwise(self) -> bool:
         return self.image_channels == self.group > 1 and len(self.windows.image) == 2
 
-    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
+    def gather(
+        self,
+        image: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+        weights: DeviceArray = None,
+    ) -> None:
         if not self.depthwise:
             super().gather(image, out, bias, weights)
             return
@@ -177,7 +201,7 @@ class Depthwise(DeviceBaseConvolution):
         self.launch("depthwise_forward", out.size, *self._shape(), image, weights, out)
         self._add_bias(self._as_out(out), bias)
 
-    def spread(self, out: Any, image: Any, bias: Any = None) -> None:
+    def spread(self, out: DeviceArray, image: DeviceArray, bias: DeviceArray = None) -> None:
         if not self.depthwise:
             super().spread(out, image, bias)
             return
@@ -185,7 +209,7 @@ class Depthwise(DeviceBaseConvolution):
         self.launch("depthwise_backward", image.size, *self._shape(), out, weights, image)
         self._add_bias(self._as_image(image), bias)
 
-    def add_weight_gradient(self, image: Any, out: Any) -> None:
+    def add_weight_gradient(self, image: DeviceArray, out: DeviceArray) -> None:
         if not self.depthwise:
             super().add_weight_gradient(image, out)
             return

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.engines.base import Forms
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.memory import HOST, Array, Value
+from pycaffe_dist.memory import HOST, Value
 
 if TYPE_CHECKING:
-    from pycaffe_dist.engines.onednn.fusion import Chain
+    from pycaffe_dist.engines.onednn.chains import Chain
 
 accelerates = Forms("pycaffe_dist.engines.onednn.layers")
 log = logging.getLogger("pycaffe_dist.engines.onednn")
@@ -31,6 +32,7 @@ class Accelerated(Layer):
     fast = False
     needs_backward = True  # else nothing is kept for it
     chain: Chain | None = None  # of layers that may be computed together with this one
+    replays = False  # all that its TEST forward does to memory is done by tape.do
     shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
     _shapes: tuple[Dims, ...] | None = None
     _prepared: tuple[Any, ...] | None = None  # the key of what was prepared

@@ -16,6 +16,7 @@ POST_OPERATION = 0x8000  # times (i + 1): the arguments of the post-operation i
 MOST_AXES = 5
 
 PostOps = tuple[tuple[Any, ...], ...]
+SUM: tuple[Any, ...] = ("sum", 1.0, 0, 0)  # a post-operation: to what the target holds
 
 
 def fold(layout: Layout, algorithms: Sequence[int], post_ops: PostOps = ()) -> Call:
@@ -56,3 +57,9 @@ def activation(layout: Layout, post_op: tuple[Any, ...]) -> Call:
     _, algorithm, alpha, beta = post_op
     args = INFERENCE, algorithm, layout.md, layout.md, alpha, beta
     return Primitive("eltwise_forward", *args).call((Arg.SRC, layout), (Arg.DST, layout))
+
+
+def relu_slope(post_ops: PostOps) -> float | None:
+    """Of the ReLU among the post-operations, if one is."""
+    slopes = [float(post_op[2]) for post_op in post_ops if post_op != SUM]
+    return slopes[0] if slopes else None

@@ -30,13 +30,13 @@ TAGS = {
 
 
 @cache
-def blocked(dims: Dims, block: int) -> Layout | None:
+def blocked(dims: Dims, block: int, kind: int = F32) -> Layout | None:
     """Channels in blocks; None for tensors of too few or too many axes."""
     tag = TAGS.get((len(dims), block))
     if tag is None:
         return None
     lib = runtime().lib
-    md = lib.create("memory_desc_create_with_tag", len(dims), dims_array(dims), F32, tag)
+    md = lib.create("memory_desc_create_with_tag", len(dims), dims_array(dims), kind, tag)
     try:
         return Layout.of(md)
     finally:
@@ -44,12 +44,12 @@ def blocked(dims: Dims, block: int) -> Layout | None:
 
 
 @cache
-def channels_last(dims: Dims) -> Layout:
+def channels_last(dims: Dims, kind: int = F32) -> Layout:
     order = (0, *range(2, len(dims)), 1)
     strides = [1] * len(dims)
     for axis, inner in reversed(list(pairwise(order))):
         strides[axis] = strides[inner] * dims[inner]
-    return strided(dims, tuple(strides))
+    return strided(dims, tuple(strides), kind)
 
 
 @cache
@@ -58,8 +58,8 @@ def resized(layout: Layout, dims: Dims, axis: int) -> Layout | None:
 
     None if there is no such, or if it would cut blocks.
     """
-    if layout.is_plain:
-        return plain(dims)
+    if layout is plain(layout.dims, layout.kind):
+        return plain(dims, layout.kind)
     block = layout.block(axis)
     if dims[axis] % block or layout.dims[axis] % block:
         return None
@@ -67,4 +67,5 @@ def resized(layout: Layout, dims: Dims, axis: int) -> Layout | None:
 
 
 def _of_kind(layout: Layout, dims: Dims) -> Layout | None:
-    return blocked(dims, layout.block(1)) if layout.blocks else channels_last(dims)
+    kind = layout.kind
+    return blocked(dims, layout.block(1), kind) if layout.blocks else channels_last(dims, kind)

@@ -20,7 +20,7 @@ from pycaffe_dist.engines.onednn.core.race import Result, Runner, race
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.version import VERSION
 
-FORMAT = 2  # of the file
+FORMAT = 3  # of the file; another one where there are new candidates
 SAVING = 1.0  # seconds between two writings of the file
 
 
@@ -56,7 +56,7 @@ class Chosen(Generic[T]):
     """What computes a case, and how it was found.
 
     ``how`` is "measured" (now), "remembered" (from the file), "given" (by a rule, by force, or by
-    the snapshot that training goes on from) or "only" (there is no other).
+    the snapshot that training resumes from) or "only" (there is no other).
     """
 
     product: T
@@ -256,13 +256,13 @@ def _first(candidates: Sequence[Candidate[T]]) -> T:
     raise short or OneDnnError("no implementation")
 
 
-def cache_file(release: str) -> Path | None:
+def cache_file(kind: str) -> Path | None:
     """Where this machine's choices are kept; PCD_CACHE names another folder, empty is none."""
     folder = os.environ.get("PCD_CACHE")
     if folder == "":
         return None
     root = Path(folder) if folder else Path.home() / ".cache" / "pycaffe_dist"
-    return root / f"onednn-{release}-{cpu()}.json"
+    return root / f"{kind}-{cpu()}.json"
 
 
 def cpu() -> str:

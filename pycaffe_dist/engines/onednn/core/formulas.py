@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.engines.onednn.core.library import Arg
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.onednn.core.library import F32, Arg
 from pycaffe_dist.engines.onednn.core.primitives import Call, Primitive, plain
-from pycaffe_dist.memory import Array, aligned
+from pycaffe_dist.memory import aligned
 
 # Algorithms: of two operands (comparisons give 0 or 1), and of one with numbers α and β.
 BINARY = {
@@ -63,16 +64,16 @@ class Formula:
         operands = [first, *(step[1] for step in self.steps if step[0] in BINARY)]
         self.names = list(dict.fromkeys(o for o in operands if isinstance(o, str)))
 
-    def over(self, count: int) -> Pass:
-        """Ready for arrays of this length."""
-        return Pass(self, count)
+    def over(self, count: int, kind: int = F32) -> Pass:
+        """Ready for arrays of this length and this type of numbers."""
+        return Pass(self, count, kind)
 
 
 class Pass:
     """A formula for one length; called with its arrays, in the order of ``names``, and out."""
 
-    def __init__(self, formula: Formula, count: int) -> None:
-        long, single = plain((count,)), plain((1,))
+    def __init__(self, formula: Formula, count: int, kind: int = F32) -> None:
+        long, single = plain((count,), kind), plain((1,))
         self.names = formula.names
         self._numbers: tuple[Array, ...] = ()
         slots, args = [formula.names.index(formula.first)], [(Arg.SRC, long)]

@@ -15,12 +15,15 @@ from typing import Any
 
 from llvmlite import binding, ir
 
-from pycaffe_dist.memory import Array
-from pycaffe_dist.threads import threads
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.threads import FLUSH, threads
 
 INT, BIT, FLOAT = ir.IntType(64), ir.IntType(1), ir.FloatType()
 CHAR, STATUS = ir.IntType(8), ir.IntType(32)
 FLOAT_BYTES = 4
+
+
+Operand = Any  # LLVM's value while a kernel is written, or a Python number
 
 
 class Code:
@@ -52,37 +55,37 @@ class Code:
 
     # -- numbers -----------------------------------------------------------------------------
 
-    def add(self, *terms: Any) -> Any:
+    def add(self, *terms: Operand) -> Any:
         total, *rest = (self._number(term) for term in terms)
         for term in rest:
             total = self.build.add(total, term)
         return total
 
-    def sub(self, a: Any, b: Any) -> Any:
+    def sub(self, a: Operand, b: Operand) -> Any:
         return self.build.sub(self._number(a), self._number(b))
 
-    def mul(self, *factors: Any) -> Any:
+    def mul(self, *factors: Operand) -> Any:
         total, *rest = (self._number(factor) for factor in factors)
         for factor in rest:
             total = self.build.mul(total, factor)
         return total
 
-    def divided(self, a: Any, b: Any) -> tuple[Any, Any]:
+    def divided(self, a: Operand, b: Operand) -> tuple[Operand, Operand]:
         """The quotient and the rest of two numbers that are not negative."""
         b = self._number(b)
         return self.build.udiv(a, b), self.build.urem(a, b)
 
-    def least(self, a: Any, b: Any) -> Any:
+    def least(self, a: Operand, b: Operand) -> Any:
         return self._select("<", a, b)
 
-    def most(self, a: Any, b: Any) -> Any:
+    def most(self, a: Operand, b: Operand) -> Any:
         return self._select(">", a, b)
 
-    def _select(self, order: str, a: Any, b: Any) -> Any:
+    def _select(self, order: str, a: Operand, b: Operand) -> Any:
         a, b = self._number(a), self._number(b)
         return self.build.select(self.build.icmp_signed(order, a, b), a, b)
 
-    def all(self, *conditions: tuple[Any, str, Any]) -> Any:
+    def all(self, *conditions: tuple[Operand, str, Operand]) -> Any:
         """Whether all comparisons (a, order, b) hold."""
         total = BIT(1)
         for a, order, b in conditions:
@@ -90,17 +93,17 @@ class Code:
             total = self.build.and_(total, holds)
         return total
 
-    def choose(self, condition: Any, a: Any, b: Any) -> Any:
+    def choose(self, condition: Operand, a: Operand, b: Operand) -> Any:
         return self.build.select(condition, self._number(a), self._number(b))
 
     @staticmethod
-    def _number(value: Any) -> Any:
+    def _number(value: Operand) -> Any:
         return INT(value) if isinstance(value, int) else value
 
     # -- the way through ---------------------------------------------------------------------
 
     @contextmanager
-    def loop(self, begin: Any, end: Any, step: Any = 1) -> Iterator[Any]:
+    def loop(self, begin: Operand, end: Operand, step: Operand = 1) -> Iterator[Operand]:
         """What is written inside is done for begin, begin + step, ... below end."""
         b = self.build
         before = b.block
@@ -118,9 +121,9 @@ class Code:
 
     def where(self, condition: Any) -> AbstractContextManager[Any]:
         """What is written inside is done only if the condition holds."""
-        return self.build.if_then(condition)  # type: ignore[no-any-return]
+        return self.build.if_then(condition)
 
-    def share(self, count: Any) -> tuple[Any, Any]:
+    def share(self, count: Operand) -> tuple[Operand, Operand]:
         """Of ``count`` pieces of work, the first of this thread and the first of the next."""
         who, of = self.thread(), self._openmp("omp_get_num_threads")
         begin, end = (self.divided(self.mul(count, i), of)[0] for i in (who, self.add(who, 1)))
@@ -135,26 +138,32 @@ class Code:
         assert function
         return self.build.zext(self.call(function, STATUS), INT)
 
-    def call(self, address: int, result: Any, *arguments: Any) -> Any:
+    def call(self, address: int, result: Operand, *arguments: Operand) -> Any:
         """Call a function of another library."""
         kind = ir.FunctionType(result, [a.type for a in arguments])
         return self.build.call(self.build.inttoptr(INT(address), kind.as_pointer()), arguments)
 
     # -- vectors -----------------------------------------------------------------------------
 
-    def load(self, address: Any) -> Any:
+    def load(self, address: Operand) -> Any:
         return self.build.load(self._pointer(address), align=FLOAT_BYTES)
 
-    def store(self, value: Any, address: Any) -> None:
-        self.build.store(value, self._pointer(address), align=FLOAT_BYTES)
+    def store(self, value: Operand, address: Operand, past_caches: bool = False) -> None:
+        """Past the caches only to an address that is a multiple of a vector's size."""
+        size = FLOAT_BYTES * self.vector.count
+        stored = self.build.store(
+            value, self._pointer(address), align=size if past_caches else FLOAT_BYTES
+        )
+        if past_caches:
+            stored.set_metadata("nontemporal", self.module.add_metadata([STATUS(1)]))
 
-    def _pointer(self, address: Any) -> Any:
+    def _pointer(self, address: Operand) -> Any:
         return self.build.inttoptr(address, self.vector.as_pointer())
 
     def constant(self, value: float) -> Any:
         return ir.Constant(self.vector, [ir.Constant(FLOAT, value)] * self.vector.count)
 
-    def weighted(self, weights: Sequence[float], values: Sequence[Any]) -> Any:
+    def weighted(self, weights: Sequence[float], values: Sequence[Operand]) -> Any:
         """Σ wᵢ vᵢ."""
         terms = [(float(w), v) for w, v in zip(weights, values, strict=True) if w]
         if not terms:
@@ -168,23 +177,69 @@ class Code:
                 add = self.build.fadd if weight > 0 else self.build.fsub
                 total = add(total, value)
             else:
-                total = self.build.call(self._fma, [self.constant(weight), value, total])
+                total = self.fma(self.constant(weight), value, total)
         return total
 
-    def leaky(self, value: Any, slope: float) -> Any:
-        """The value where it is positive, elsewhere (also where it is no number) times a slope."""
+    def fma(self, a: Operand, b: Operand, c: Operand) -> Any:
+        """a·b + c, rounded once."""
+        return self.build.call(self._fma, [a, b, c])
+
+    def leaky(self, value: Operand, slope: float) -> Any:
+        """The value where it is positive, elsewhere (also where it is NaN) times a slope."""
         positive = self.build.fcmp_ordered(">", value, self.constant(0.0))
         return self.build.select(positive, value, self.build.fmul(value, self.constant(slope)))
 
-    def finish(self) -> Kernel:
+    def sqrt(self, value: Operand) -> Any:
+        kind = ir.FunctionType(self.vector, [self.vector])
+        name = f"llvm.sqrt.v{self.vector.count}f32"
+        known = self.module.globals.get(name)
+        return self.build.call(known or ir.Function(self.module, kind, name), [value])
+
+    def spread(self, address: Operand, index: int) -> Any:
+        """A vector all of whose elements are the float at this place behind an address."""
+        place = self.add(address, FLOAT_BYTES * index)
+        number = self.build.load(self.build.inttoptr(place, FLOAT.as_pointer()), align=FLOAT_BYTES)
+        first = self.build.insert_element(ir.Constant(self.vector, ir.Undefined), number, INT(0))
+        mask = ir.Constant(ir.VectorType(STATUS, self.vector.count), [0] * self.vector.count)
+        return self.build.shuffle_vector(first, ir.Constant(self.vector, ir.Undefined), mask)
+
+    def flush_denormals(self) -> Callable[[], None]:
+        """Denormal numbers are zero in this thread from here on, until what is returned is called.
+
+        Threads of OpenMP were started by anyone, in any mode.
+        """
+        pointer = CHAR.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer])
+        get, put = (ir.Function(self.module, kind, f"llvm.x86.sse.{x}mxcsr") for x in ("st", "ld"))
+        before, during = (self.build.alloca(STATUS) for _ in range(2))
+        self.build.call(get, [self.build.bitcast(before, pointer)])
+        self.build.store(self.build.or_(self.build.load(before), STATUS(FLUSH)), during)
+        self.build.call(put, [self.build.bitcast(during, pointer)])
+        return lambda: self.build.call(put, [self.build.bitcast(before, pointer)])
+
+    def bytes_at(self, address: Any, count: int) -> Any:
+        """So many bytes, as a vector."""
+        pointer = self.build.inttoptr(address, ir.VectorType(CHAR, count).as_pointer())
+        return self.build.load(pointer, align=1)
+
+    def chosen(self, vector: Any, order: Sequence[int]) -> Any:
+        """These elements of a vector, in this order."""
+        if list(order) == list(range(vector.type.count)):
+            return vector
+        mask = ir.Constant(ir.VectorType(STATUS, len(order)), [STATUS(i) for i in order])
+        return self.build.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), mask)
+
+    def finish(self, threads: int | None = None) -> Kernel:
+        """The kernel, which so many threads run; None: those that compute."""
         self.build.ret_void()
-        return Kernel(str(self.module))
+        return Kernel(str(self.module), threads)
 
 
 class Kernel:
     """A compiled kernel: called with addresses and numbers, it is run by all threads."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, threads: int | None = None) -> None:
+        self._threads = threads
         module = binding.parse_assembly(text)
         module.verify()
         self._engine = binding.create_mcjit_compiler(module, _machine())
@@ -194,7 +249,7 @@ class Kernel:
 
     def __call__(self, *arguments: int) -> None:
         given = (ctypes.c_int64 * len(arguments))(*arguments)
-        count = threads()
+        count = self._threads or threads()
         if count == 1:
             self._alone(ctypes.addressof(given))
         else:
@@ -226,6 +281,11 @@ def _processor() -> tuple[Any, str, str]:
     binding.initialize_native_asmprinter()
     features = binding.get_host_cpu_features().flatten()
     return binding.Target.from_default_triple(), binding.get_host_cpu_name(), features
+
+
+def vector_width() -> int:
+    """Floats in the widest vectors of this processor."""
+    return 16 if "+avx512f" in _processor()[2].split(",") else 8
 
 
 def address(array: Array) -> int:

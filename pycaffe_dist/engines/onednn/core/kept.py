@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.primitives import Layout
-from pycaffe_dist.memory import HOST, Array, Home, Pool, Value
-
-FLOAT = np.dtype(np.float32)
+from pycaffe_dist.memory import HOST, Home, Pool, Value
 
 
 class Kept:
@@ -36,9 +35,9 @@ class Kept:
         if self.room is None or self._layout is not layout:
             self._layout, self._pool = layout, value.pool
             if self._pool is None:
-                self.room = layout.allocate(layout.count, FLOAT)
+                self.room = layout.allocate(layout.count, layout.dtype)
             else:
-                self.room = self._pool.take(layout.size, FLOAT)
+                self.room = self._pool.take(layout.size, layout.dtype)
         return self.room
 
     def found(self, value: Value, home: Home) -> Array:

@@ -16,12 +16,13 @@ from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 
 # Of the C API, version 3.
-F32 = 3
+BF16, F32 = 2, 3  # types of numbers
 ANY = 1  # a layout that the primitive may choose
 TRAINING, INFERENCE = 64, 96  # kinds of forward propagation
 BACKWARD = 128
 SRC, DIFF_SRC, WEIGHTS, DIFF_WEIGHTS, DST, DIFF_DST, WORKSPACE, SCRATCHPAD = range(129, 137)
 MOST_AXES = 12
+BF16_ISA = 0xE7  # bits of an instruction set that has avx512_bf16: that one and all above it
 
 
 class Query:
@@ -31,6 +32,7 @@ class Query:
     STRIDES = 14
     AXES = 256  # how many
     DIMS = 257
+    NUMBERS = 258  # their type
     BLOCKS = 263  # how many lie in each other
     BLOCK_SIZES, BLOCK_AXES = 264, 265
 
@@ -55,6 +57,7 @@ class Arg:
 # Arguments of each function: p pointer, i int, u unsigned, l int64, f float, c char.
 SIGNATURES = {
     "version": "",
+    "get_effective_cpu_isa": "",
     "engine_create": "pil",
     "stream_create": "ppu",
     "memory_desc_create_with_strides": "pipip",
@@ -160,6 +163,11 @@ class Library:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
+
+    @property
+    def has_bf16(self) -> bool:
+        """Whether the processor multiplies bfloat16, by avx512_bf16 or AMX."""
+        return bool(self.get_effective_cpu_isa() & BF16_ISA == BF16_ISA)
 
     def address(self, name: str) -> int:
         """Where a function lies."""

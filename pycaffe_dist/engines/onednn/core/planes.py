@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, address
-from pycaffe_dist.memory import Array
 
 GAP = 16  # floats between planes, so that their values do not all want the same lines of a cache
 

@@ -17,9 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.library import (
     ANY,
+    BF16,
     F32,
     MOST_AXES,
     Arg,
@@ -27,10 +29,16 @@ from pycaffe_dist.engines.onednn.core.library import (
     OneDnnError,
     Query,
 )
-from pycaffe_dist.memory import HOST, Array, Home, aligned
+from pycaffe_dist.engines.onednn.core.tape import do
+from pycaffe_dist.memory import HOST, Home, aligned
 
 Dims = tuple[int, ...]
 DimsArray = ctypes.c_int64 * MOST_AXES
+# Types of numbers: NumPy's, and how 1 is written in it; NumPy has no bfloat16.
+NUMBERS: dict[int, tuple[np.dtype[Any], Any]] = {
+    F32: (np.dtype(np.float32), 1.0),
+    BF16: (np.dtype(np.uint16), 0x3F80),
+}
 USER_SCRATCHPAD = 1
 CPU = 1
 
@@ -94,19 +102,27 @@ METER = ReorderMeter()
 
 
 class Layout:
-    """How a tensor of certain dimensions lies in memory.  Equal layouts are the same object."""
+    """How a tensor of certain dimensions lies in memory.  Equal layouts are the same object.
+
+    Attributes:
+        kind: the type of its numbers, F32 or BF16, whose rooms are arrays of uint16.
+        is_plain: it is Caffe's own order, in fp32: plain memory.
+    """
 
     _known: ClassVar[dict[Any, Layout]] = {}
 
     def __init__(self, md: int, key: tuple[Any, ...]) -> None:
-        dims, strides, blocks = key
+        dims, strides, blocks, kind = key
         self.md = md
         self.dims: Dims = dims
         self.strides: Dims = strides
         self.blocks: tuple[tuple[int, int], ...] = blocks  # (size, axis)
         self.size: int = runtime().lib.memory_desc_get_size(md)
         self.count = math.prod(dims)
-        self.is_plain = not blocks and strides == plain_strides(dims)
+        self.kind: int = kind
+        self.dtype, self.one = NUMBERS[kind]
+        self.length = self.size // self.dtype.itemsize  # numbers, padding included
+        self.is_plain = kind == F32 and not blocks and strides == plain_strides(dims)
         self.home: Home = HOST if self.is_plain else self
         self.key = key
 
@@ -127,10 +143,13 @@ class Layout:
     # -- a home of values --------------------------------------------------------------------
 
     def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
-        return aligned(self.size // dtype.itemsize, dtype)
+        return aligned(self.length, self.dtype)
 
     def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
         return self.size
+
+    def numbers(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        return self.dtype
 
     def clear(self, room: Array) -> None:
         room[...] = 0
@@ -152,7 +171,7 @@ class Layout:
 
 
 def _describe(md: int) -> tuple[Any, ...]:
-    """(dimensions, strides, inner blocks) of a descriptor."""
+    """(dimensions, strides, inner blocks, type of numbers) of a descriptor."""
     lib = runtime().lib
 
     def number(query: int) -> int:
@@ -168,7 +187,7 @@ def _describe(md: int) -> tuple[Any, ...]:
     axes, blocks = number(Query.AXES), number(Query.BLOCKS)
     sizes, along = numbers(Query.BLOCK_SIZES, blocks), numbers(Query.BLOCK_AXES, blocks)
     dims, strides = numbers(Query.DIMS, axes), numbers(Query.STRIDES, axes)
-    return dims, strides, tuple(zip(sizes, along, strict=True))
+    return dims, strides, tuple(zip(sizes, along, strict=True)), number(Query.NUMBERS)
 
 
 def plain_strides(dims: Dims) -> Dims:
@@ -179,24 +198,24 @@ def plain_strides(dims: Dims) -> Dims:
 
 
 @cache
-def plain(dims: Dims) -> Layout:
+def plain(dims: Dims, kind: int = F32) -> Layout:
     """Caffe's own order."""
-    return strided(dims, plain_strides(dims))
+    return strided(dims, plain_strides(dims), kind)
 
 
 @cache
-def strided(dims: Dims, strides: Dims) -> Layout:
+def strided(dims: Dims, strides: Dims, kind: int = F32) -> Layout:
     lib = runtime().lib
     sizes = dims_array(dims), dims_array(strides)
-    md = lib.create("memory_desc_create_with_strides", len(dims), sizes[0], F32, sizes[1])
+    md = lib.create("memory_desc_create_with_strides", len(dims), sizes[0], kind, sizes[1])
     return Layout.of(md)
 
 
 @cache
-def anyhow(dims: Dims) -> int:
+def anyhow(dims: Dims, kind: int = F32) -> int:
     """A descriptor that leaves the layout to the primitive."""
     sizes = dims_array(dims)
-    return runtime().lib.create("memory_desc_create_with_tag", len(dims), sizes, F32, ANY)
+    return runtime().lib.create("memory_desc_create_with_tag", len(dims), sizes, kind, ANY)
 
 
 class Primitive:
@@ -323,6 +342,10 @@ class Call:
 
 def reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
     """Copy values from one layout to another."""
+    do(_reorder, source, room, target, there)
+
+
+def _reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
     begin = time.perf_counter()
     calls = runtime().reorders
     call = calls.get((source, target))

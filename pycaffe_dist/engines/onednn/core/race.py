@@ -58,7 +58,7 @@ class Result:
 
 
 def race(runners: Sequence[Runner], clock: Callable[[], float] = time.perf_counter) -> Result:
-    """Let runners, each of which had its first turn, go on until it is clear who is fastest."""
+    """Let runners, each of which had its first turn, continue until it is clear who is fastest."""
     if len(runners) == 1:
         return _result(runners[0], True, runners)
     begin, live = clock(), list(runners)

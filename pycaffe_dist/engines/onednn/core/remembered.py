@@ -8,7 +8,7 @@ from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.choice import Choices, cache_file, cpu
 from pycaffe_dist.threads import threads
 
-CHOICES = Choices(cache_file(library.load().release))
+CHOICES = Choices(cache_file(f"onednn-{library.load().release}"))
 
 
 def machine() -> str:

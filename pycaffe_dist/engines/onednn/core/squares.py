@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.engines.onednn.core.jit import Code
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.onednn.core.jit import Code, Operand
 
 
 class Square:
@@ -29,12 +28,12 @@ class Square:
         *rest, last = self.factors
         return Square(*rest, last[:, ::-1])
 
-    def write(self, code: Code, tile: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    def write(self, code: Code, tile: Sequence[Sequence[Operand]]) -> list[list[Operand]]:
         """The code for one tile of vectors: first along the columns, then along the rows."""
         columns = [self._side(code, column) for column in zip(*tile, strict=True)]
         return [self._side(code, row) for row in zip(*columns, strict=True)]
 
-    def _side(self, code: Code, values: Sequence[Any]) -> list[Any]:
+    def _side(self, code: Code, values: Sequence[Operand]) -> list[Operand]:
         for factor in reversed(self.factors):
             values = [code.weighted(row, values) for row in factor]
         return list(values)

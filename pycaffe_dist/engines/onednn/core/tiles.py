@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.jit import (
     CHAR,
     FLOAT,
@@ -20,39 +21,38 @@ from pycaffe_dist.engines.onednn.core.jit import (
     STATUS,
     Code,
     Kernel,
+    Operand,
     address,
 )
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, runtime
 from pycaffe_dist.engines.onednn.core.squares import Square
-from pycaffe_dist.memory import Array
 
-Number = Any  # LLVM's value while a kernel is written, Python's when it is called
 WIDTH = 16  # floats of a vector, or half of that where blocks are smaller
 
 
 class TileArguments(NamedTuple):
     """What a kernel between a blob and planes is given, in this order, as 64-bit integers."""
 
-    blob: Number  # the address of a group's first value
-    first: Number  # the tile to begin with
-    tiles: Number  # how many
-    rows: Number  # of tiles, in an image
-    columns: Number
-    height: Number  # of an image
-    width: Number
-    pad_top: Number
-    pad_left: Number
-    channels: Number  # of a group
-    block: Number  # channels that lie together
-    image_bytes: Number  # from one to the next
-    block_bytes: Number
-    row_bytes: Number
-    column_bytes: Number
-    planes: Number  # the address of the first
-    plane_bytes: Number
-    more: Number  # the address of sums, or of a bias
+    blob: Operand  # the address of a group's first value
+    first: Operand  # the tile to begin with
+    tiles: Operand  # how many
+    rows: Operand  # of tiles, in an image
+    columns: Operand
+    height: Operand  # of an image
+    width: Operand
+    pad_top: Operand
+    pad_left: Operand
+    channels: Operand  # of a group
+    block: Operand  # channels that lie together
+    image_bytes: Operand  # from one to the next
+    block_bytes: Operand
+    row_bytes: Operand
+    column_bytes: Operand
+    planes: Operand  # the address of the first
+    plane_bytes: Operand
+    more: Operand  # the address of sums, or of a bias
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Grid:
 
 def block_of(layout: Layout) -> int:
     """The channels that lie side by side in a layout blocked by nothing else."""
-    dims, strides, blocks = layout.key
+    dims, strides, blocks, _ = layout.key
     _, c, h, w = dims
     if not blocks and strides == (c * h * w, 1, w * c, c):
         return int(c)  # all of them
@@ -129,7 +129,7 @@ class _Walk:
         self.room = code.room(side * side)
         self.vector = code.vector.count * FLOAT_BYTES
 
-    def place(self, tile: Any) -> None:
+    def place(self, tile: Operand) -> None:
         """Find where a tile lies."""
         code, given = self.code, self.given
         at, x = code.divided(code.add(given.first, tile), given.columns)
@@ -150,7 +150,7 @@ class _Walk:
         self.whole = code.all(*whole)
         self.cut = code.build.not_(self.whole)
 
-    def pixels(self, address: Any) -> tuple[Any, Any, Any]:
+    def pixels(self, address: Operand) -> tuple[Operand, Operand, Operand]:
         """Where the first pixel is, and how far it is to the next row and column."""
         code, given = self.code, self.given
         choices = (
@@ -162,7 +162,7 @@ class _Walk:
         return first, row, column
 
     @contextmanager
-    def vectors(self) -> Iterator[tuple[Any, Any]]:
+    def vectors(self) -> Iterator[tuple[Operand, Operand]]:
         """Each vector's first channel, and the address of its first pixel in the tile."""
         code, given = self.code, self.given
         with code.loop(0, self.blocks) as block:
@@ -171,7 +171,7 @@ class _Walk:
             with code.loop(0, given.block, code.vector.count) as lane:
                 yield code.add(first, lane), code.add(there, code.mul(lane, FLOAT_BYTES))
 
-    def copy(self, address: Any, out: bool) -> None:
+    def copy(self, address: Operand, out: bool) -> None:
         """Copy what lies inside the image from the blob to the room, or out of it."""
         code, given = self.code, self.given
         rows, columns = zip(self.begins, self.ends, strict=True)
@@ -188,7 +188,9 @@ class _Walk:
             self.code.store(self.code.constant(0.0), place)
 
 
-def _square(code: Code, side: int, first: Any, row: Any, column: Any) -> list[list[Any]]:
+def _square(
+    code: Code, side: int, first: Operand, row: Operand, column: Operand
+) -> list[list[Operand]]:
     """The addresses of a square."""
     return [
         [code.add(first, code.mul(row, y), code.mul(column, x)) for x in range(side)]
@@ -229,8 +231,11 @@ def cutting(square: Square, step: int, width: int, sums: bool) -> Kernel:
 
 
 @cache
-def putting(square: Square, step: int, width: int, slope: float | None) -> Kernel:
-    """Planes, transformed, to tiles of a blob, plus a bias, and with a ReLU if it has a slope."""
+def putting(square: Square, step: int, width: int, slope: float | None, sums: bool) -> Kernel:
+    """Planes, transformed, to tiles of a blob, plus a bias and, if asked, what the blob holds.
+
+    With a ReLU if it has a slope.
+    """
     of, side = square.sides
     code = Code(len(TileArguments._fields), width)
     walk = _Walk(code, side, step)
@@ -244,10 +249,14 @@ def putting(square: Square, step: int, width: int, slope: float | None) -> Kerne
             here = _square(code, of, code.add(given.planes, offset), code.mul(plane, of), plane)
             values = square.write(code, [[code.load(place) for place in row] for row in here])
             add = code.load(code.add(bias, code.mul(channel, FLOAT_BYTES)))
+            if sums:
+                with code.where(walk.cut):
+                    walk.copy(there, out=False)
             pixels = _square(code, side, *walk.pixels(there))
             for addresses, row in zip(pixels, values, strict=True):
                 for pixel, value in zip(addresses, row, strict=True):
                     made = code.build.fadd(value, add)
+                    made = code.build.fadd(made, code.load(pixel)) if sums else made
                     code.store(made if slope is None else code.leaky(made, slope), pixel)
             with code.where(walk.cut):
                 walk.copy(there, out=True)
@@ -257,11 +266,11 @@ def putting(square: Square, step: int, width: int, slope: float | None) -> Kerne
 class BetweenArguments(NamedTuple):
     """Of the kernel from planes to planes: addresses, and the bytes from one plane to the next."""
 
-    source: Number
-    source_bytes: Number
-    target: Number
-    target_bytes: Number
-    size: Number  # bytes of a plane's values
+    source: Operand
+    source_bytes: Operand
+    target: Operand
+    target_bytes: Operand
+    size: Operand  # bytes of a plane's values
 
 
 @cache
@@ -285,17 +294,17 @@ def between(square: Square) -> Kernel:
 class ProductArguments(NamedTuple):
     """Of the kernel that multiplies: C is (m, n), A (m, k), B (k, n) for each place."""
 
-    places: Number
-    m: Number
-    n: Number
-    k: Number
-    a: Number  # addresses of the first
-    b: Number
-    c: Number
-    a_bytes: Number  # from one to the next
-    b_bytes: Number
-    c_bytes: Number
-    add: Number  # 1: to what is in C
+    places: Operand
+    m: Operand
+    n: Operand
+    k: Operand
+    a: Operand  # addresses of the first
+    b: Operand
+    c: Operand
+    a_bytes: Operand  # from one to the next
+    b_bytes: Operand
+    c_bytes: Operand
+    add: Operand  # 1: to what is in C
 
 
 @cache

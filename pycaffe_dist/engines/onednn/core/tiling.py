@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, address
 from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.squares import Square
@@ -14,7 +15,6 @@ from pycaffe_dist.engines.onednn.core.tiles import (
     products,
     putting,
 )
-from pycaffe_dist.memory import Array
 
 
 def cut(
@@ -40,9 +40,10 @@ def put(
     tiles: range,
     bias: Array,
     slope: float | None = None,
+    add: bool = False,
 ) -> None:
-    """Put tiles together from planes."""
-    kernel = putting(square, grid.step, grid.width, slope)
+    """Put tiles together from planes; if asked, added to what the blob holds."""
+    kernel = putting(square, grid.step, grid.width, slope, add)
     kernel(*grid.arguments(blob, group, tiles, planes, bias))
 
 

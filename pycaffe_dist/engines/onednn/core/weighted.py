@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any
 
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
-from pycaffe_dist.engines.onednn.core.arithmetic import PostOps
+from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps
+from pycaffe_dist.engines.onednn.core.bfloat16 import Rounded
 from pycaffe_dist.engines.onednn.core.choice import Candidate, Chosen
-from pycaffe_dist.engines.onednn.core.library import INFERENCE, TRAINING
+from pycaffe_dist.engines.onednn.core.library import BF16, F32, INFERENCE, TRAINING, OneDnnError
+from pycaffe_dist.engines.onednn.core.primitives import Primitive
 from pycaffe_dist.engines.onednn.core.products import ByBlas, Product
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES, case
 from pycaffe_dist.proto.caffe_pb2 import TEST
@@ -25,6 +27,27 @@ class Weighted(Accelerated):
 
     post_ops: PostOps = ()
     forward_product = "gather"
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """Types of numbers that products may have; in bf16, one in fp32 may still be faster."""
+        return (BF16, F32) if self.context.engine.precision == "bf16" else (F32,)
+
+    @property
+    def emulated(self) -> bool:
+        """Whether operands are rounded to bf16, and products computed in fp32."""
+        return self.context.engine.precision == "bf16-emulated"
+
+    def hints(self, make: Callable[[int], Primitive]) -> dict[int, Primitive]:
+        """The forward primitive for each type of numbers; bf16 is left out where it is refused."""
+        found = {}
+        for kind in self.kinds:
+            try:
+                found[kind] = make(kind)
+            except OneDnnError:
+                if kind == F32:
+                    raise
+        return found
 
     def prepare_products(self) -> None:
         """Forget what was chosen for other shapes."""
@@ -44,9 +67,15 @@ class Weighted(Accelerated):
         """What computes it: with a bias or without, and with these operations on the result."""
         key = which, bias, post_ops
         if key not in self._made:
-            facts = *self.facts(), bias, len(post_ops), self.forward_kind
+            operations = "sum+" * (SUM in post_ops) + str(len(post_ops))
+            facts = *self.facts(), bias, operations, self.forward_kind
+            precision = self.context.engine.precision
+            facts += (precision,) if precision != "fp32" else ()
             name = case(f"{self.type} {which}", *facts)
-            self._made[key] = CHOICES.pick(name, list(self.candidates(*key)))
+            chosen = CHOICES.pick(name, list(self.candidates(*key)))
+            if self.emulated:
+                chosen = Chosen(Rounded(chosen.product, which), chosen.how)
+            self._made[key] = chosen
         return self._made[key].product
 
     def chosen(self) -> list[Chosen[Product]]:
@@ -69,7 +98,7 @@ class Weighted(Accelerated):
         layouts: list[Any],
         trial: Callable[[Product], Any],
     ) -> Candidate[Product]:
-        """A candidate that calls ``blas_gather``, ``blas_spread`` or ``blas_weights``."""
+        """A candidate, in fp32, that calls ``blas_gather``, ``blas_spread`` or ``blas_weights``."""
         if not bias:
             del layouts[2]
         call = getattr(self, f"blas_{which}")

@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.onednn.core.arithmetic import SUM, relu_slope
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, runtime, strided
 from pycaffe_dist.engines.onednn.core.squares import Square
 from pycaffe_dist.engines.onednn.core.tiles import Grid
 from pycaffe_dist.engines.onednn.core.tiling import cut, multiply, put, transform
-from pycaffe_dist.memory import Array, Home, aligned
+from pycaffe_dist.memory import Home, aligned
 from pycaffe_dist.threads import threads
 
 CACHED = 4 << 20  # bytes of planes that are worked on together, to stay in the cache
@@ -144,6 +146,9 @@ class Kernels:
     def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
         return self.places * self.kernels * dtype.itemsize
 
+    def numbers(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        return dtype
+
     def clear(self, room: Array) -> None:
         room[...] = 0
 
@@ -237,7 +242,7 @@ class Gather(Winograd):
         made = kernels(filtering, shape, backward)
         self.layouts: list[Any] = [outer[0], made, *biases, outer[1]]
         self._no_bias = np.zeros(0 if bias else target.dims[1], np.float32)
-        self._slope = _slope(post_ops)
+        self._slope, self._adds = relu_slope(post_ops), SUM in post_ops
 
     def call(self, first: Array, kernels: Array, *rest: Array) -> None:
         *bias, last = rest
@@ -254,15 +259,7 @@ class Gather(Winograd):
                 z = Planes.apart(z_room, f.places, len(tiles), m)
                 cut(self.source, f.image, source, group, tiles, v)
                 multiply(v, u, z)
-                put(self.target, f.out, z, target, group, tiles, b, self._slope)
-
-
-def _slope(post_ops: Any) -> float | None:
-    """Of the ReLU that follows, if one does."""
-    if not post_ops:
-        return None
-    ((_, _, slope, _),) = post_ops
-    return float(slope)
+                put(self.target, f.out, z, target, group, tiles, b, self._slope, self._adds)
 
 
 class Weights(Winograd):

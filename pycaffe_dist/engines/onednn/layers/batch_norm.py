@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.kept import Kept
@@ -23,7 +24,7 @@ from pycaffe_dist.engines.onednn.layers.normalisation import (
     normalisation,
 )
 from pycaffe_dist.layers import batch_norm as generic
-from pycaffe_dist.memory import Array, Value, aligned
+from pycaffe_dist.memory import Value, aligned
 
 Operands = Sequence[Array]
 # oneDNN adds up a channel one value after the other, and the mean is off in its last digits; of
@@ -88,7 +89,7 @@ class BatchNorm(Accelerated, generic.BatchNorm):
         return made.gradients
 
     def stand_alone(self) -> None:
-        """Go on as after a pass without operands and ReLU."""
+        """Continue as after a pass without operands and ReLU."""
         self._used = self._normalisation(self._used.layout, 0, False)
 
     def stored_factor(self) -> tuple[Array, Array]:

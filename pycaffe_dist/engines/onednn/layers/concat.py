@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.arithmetic import copy
@@ -19,8 +20,9 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     plain,
     runtime,
 )
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import concat as generic
-from pycaffe_dist.memory import Array, Value
+from pycaffe_dist.memory import Value
 
 
 class Arrangement:
@@ -34,7 +36,7 @@ class Arrangement:
         self._join = made.call(*inputs, (Arg.DST, whole))
         self._cuts = list(self._each_cut(axis))
 
-    def join(self, pieces: Sequence[Array], whole: Array) -> None:
+    def join(self, whole: Array, *pieces: Array) -> None:
         self._join(*pieces, whole)
 
     def cut(self, whole: Array, i: int, piece: Array) -> None:
@@ -54,6 +56,8 @@ class Arrangement:
 class Pieces(Accelerated, generic.Pieces):
     """One whole and its pieces; values flow in either direction."""
 
+    replays = True
+
     def prepare(self, bottom: Views, top: Views) -> None:
         if len(bottom) == len(top) == 1:
             raise OneDnnError("nothing to do")
@@ -68,13 +72,13 @@ class Pieces(Accelerated, generic.Pieces):
     def join(self, pieces: Sequence[Value], whole: Value) -> None:
         used = self._used
         rooms = [v.read(p.home) for v, p in zip(pieces, used.pieces, strict=True)]
-        used.join(rooms, whole.replace(used.whole.home))
+        do(used.join, whole.replace(used.whole.home), *rooms)
 
     def cut(self, whole: Value, pieces: Sequence[Value | None]) -> None:
         room = whole.read(self._used.whole.home)
         for i, value in enumerate(pieces):
             if value is not None:
-                self._used.cut(room, i, value.replace(self._used.pieces[i].home))
+                do(self._used.cut, room, i, value.replace(self._used.pieces[i].home))
 
     def _arrangement(self, whole: Layout | None) -> Arrangement:
         """In the layout of the whole, or Caffe's own if its blocks would have to be cut."""

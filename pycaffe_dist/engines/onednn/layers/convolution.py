@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient, gradient_room
-from pycaffe_dist.engines.onednn.core.arithmetic import PostOps, activation
+from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, activation
+from pycaffe_dist.engines.onednn.core.blocks import blocked
 from pycaffe_dist.engines.onednn.core.choice import Candidate
+from pycaffe_dist.engines.onednn.core.library import BF16, F32
 from pycaffe_dist.engines.onednn.core.primitives import (
     Call,
     Dims,
@@ -21,16 +27,44 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     dims_array,
     plain,
 )
-from pycaffe_dist.engines.onednn.core.products import Product, implementations, roles, trial_of
+from pycaffe_dist.engines.onednn.core.products import (
+    Product,
+    implementations,
+    mark_of,
+    roles,
+    trial_of,
+)
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.layers import convolution as generic
-from pycaffe_dist.memory import Array, Value
+from pycaffe_dist.memory import Value
 from pycaffe_dist.proto.caffe_pb2 import TEST
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.onednn.core.winograd import Filtering
 
 DIRECT = 1  # the algorithm
+
+
+@dataclass(frozen=True)
+class Addend:
+    """A value that a product is added to; ``last``: nobody reads it afterwards."""
+
+    value: Value
+    last: bool
+
+    def brought_to(self, out: Value, layout: Layout) -> Array:
+        """The room of ``out`` in a layout, with this value in it."""
+        if self.last and self.value.pool is not None and self.value.pool is out.pool:
+            return self.value.hand_over(layout.home, out)
+        source, target = self.value.read(layout.home), out.replace(layout.home)
+        do(_copy, source, target)
+        return target
+
+
+def _copy(source: Array, target: Array) -> None:
+    size = min(len(source), len(target))
+    np.copyto(target[:size], source[:size])
 
 
 class BaseConvolution(Weighted, generic.BaseConvolution):
@@ -48,18 +82,30 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
         self.prepare_products()
         self._activations: dict[tuple[Layout, tuple[Any, ...]], Call] = {}
-        self._hint = self._primitive("gather", bias=False)
+        self._hints = self.hints(partial(self._primitive, "gather", False, ()))
+        self._hint = self._hints[F32]
 
     # -- the three products ------------------------------------------------------------------
 
-    def fast_gather(self, image: Value, out: Value, params: Views, post_ops: PostOps = ()) -> None:
-        """The product with these weights and, if there is a second, this bias."""
+    def fast_gather(
+        self,
+        image: Value,
+        out: Value,
+        params: Views,
+        post_ops: PostOps = (),
+        addend: Addend | None = None,
+    ) -> None:
+        """The product with these weights and, if there is a second, this bias.
+
+        With the post-operation SUM it is added to ``addend``.
+        """
         kernel, *bias = params
         made = self.product("gather", bool(bias), post_ops)
         x, weights, y = made.layouts[0], made.layouts[1], made.layouts[-1]
         rooms = [image.read(x.home), kernel.data_value.read(weights.home)]
         rooms += [b.data_value.read() for b in bias]
-        made.call(*rooms, out.replace(y.home))
+        target = addend.brought_to(out, y) if addend else out.replace(y.home)
+        do(made.call, *rooms, target)
 
     def fast_spread(self, out: Value, image: Value) -> None:
         made = self.product("spread")
@@ -118,19 +164,44 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         self, which: str, bias: bool, post_ops: PostOps = ()
     ) -> Iterator[Candidate[Product]]:
         changed = "store" if which == "weights" else "load" * (self.phase != TEST)
-        ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
-        trial = partial(trial_of, weights=changed, ends=ends)
-        make = partial(self._primitive, which, bias, post_ops)
-        yield from implementations(make, roles(which, bias), trial)
+        usual = next(iter(self._hints.values()))
+        image = self._hint if self._few_channels else usual
+        trial = partial(
+            trial_of,
+            weights=changed,
+            ends=(image.layout(library.SRC), usual.layout(library.DST)),
+        )
+        for kind in self._hints:
+            make = partial(self._primitive, which, bias, post_ops, kind)
+            mark = mark_of(kind, self._hints)
+            yield from implementations(make, roles(which, bias), trial, mark)
         for filtering in _filterings() if self._suits_winograd() else ():
             build = partial(self._winograd, filtering, which, bias, post_ops)
             yield Candidate(filtering.name, build, trial)
+        if which == "gather" and self._is_depthwise and _filterings():
+            yield Candidate("depthwise", partial(self._depthwise, bias, post_ops), trial)
+        if SUM in post_ops:
+            return
         dims = self.image_dims, self.weight_dims, (self.out_channels,), self.out_dims
         yield self.by_blas(which, bias, post_ops, [plain(d) for d in dims], trial)
 
+    @property
+    def _is_depthwise(self) -> bool:
+        """Each channel has a kernel of its own, and windows lie on two axes without gaps."""
+        alone = self.group > 1 and self.group == self.image_channels == self.out_channels
+        return alone and self.windows.dilation == (1, 1) and not self.emulated
+
+    def _depthwise(self, bias: bool, post_ops: PostOps) -> Product:
+        from pycaffe_dist.engines.onednn.core.depthwise import Depthwise
+
+        ends = self._hint.layout(library.SRC), self._hint.layout(library.DST)
+        return Depthwise(*ends, self.windows, bias, post_ops)
+
     def _suits_winograd(self) -> bool:
         w = self.windows
-        return (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3
+        geometry = w.kernel, w.stride, w.dilation
+        # What Winograd multiplies are not the weights, which is what emulation rounds.
+        return geometry == ((3, 3), (1, 1), (1, 1)) and max(w.pad) < 3 and not self.emulated
 
     def _winograd(self, filtering: Filtering, which: str, bias: bool, post_ops: PostOps) -> Product:
         from pycaffe_dist.engines.onednn.core import winograd
@@ -144,24 +215,41 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         turned = tuple(2 - p for p in pad)
         return winograd.Gather(filtering, out, image, self.group, turned, backward=True)
 
-    def _primitive(self, which: str, bias: bool = False, post_ops: PostOps = ()) -> Primitive:
-        image, weights = anyhow(self.image_dims), anyhow(self.weight_dims)
-        # Few channels are read as they come: a data layer writes Caffe's own order.
-        if self.image_channels < 8 and self.group == 1:
-            image = plain(self.image_dims).md
-        out, b = anyhow(self.out_dims), anyhow((self.out_channels,)) if bias else None
+    @property
+    def _few_channels(self) -> bool:
+        """They are read as they come: a data layer writes Caffe's own order."""
+        return bool(self.image_channels < 8 and self.group == 1)
+
+    def _primitive(
+        self, which: str, bias: bool = False, post_ops: PostOps = (), kind: int = F32
+    ) -> Primitive:
+        """Image, out and weights are of a kind; the gradient of weights and bias are always F32."""
+        image, out = _end(self.image_dims, kind), _end(self.out_dims, kind)
+        if self._few_channels:
+            image = plain(self.image_dims, kind).md
+        weights = anyhow(self.weight_dims, F32 if which == "weights" else kind)
+        b = anyhow((self.out_channels,)) if bias else None
         if which == "gather":
-            kind = self.forward_kind, DIRECT
-            args = (*kind, image, weights, b, out, *self._spacing)
+            args = (self.forward_kind, DIRECT, image, weights, b, out, *self._spacing)
             return Primitive("convolution_forward", *args, post_ops=post_ops)
         if which == "spread":
-            args = (DIRECT, image, weights, out, *self._spacing, self._hint.pd)
+            args = (DIRECT, image, weights, out, *self._spacing, self._hints[kind].pd)
             return Primitive("convolution_backward_data", *args)
-        args = (DIRECT, image, weights, b, out, *self._spacing, self._hint.pd)
+        args = (DIRECT, image, weights, b, out, *self._spacing, self._hints[kind].pd)
         return Primitive("convolution_backward_weights", *args)
 
     def _learns(self, i: int) -> bool:
         return len(self.params) > i and self.param_propagate_down[i]
+
+
+def _end(dims: Dims, kind: int) -> int:
+    """What a convolution reads or writes.
+
+    In fp32 it may choose.  In bf16 all kinds of it are fast in blocks of 16 channels: if all have
+    the same layout, nothing is reordered between them.
+    """
+    layout = blocked(dims, 16, kind) if kind == BF16 and dims[1] % 16 == 0 else None
+    return layout.md if layout else anyhow(dims, kind)
 
 
 @cache
@@ -182,6 +270,7 @@ def _shaped(room: Array, dims: Dims) -> Array:
 @accelerates("Convolution")
 class Convolution(BaseConvolution, generic.Convolution):
     __doc__ = generic.Convolution.__doc__
+    replays = True
 
     def fast_forward(self, bottom: Views, top: Views) -> None:
         for x, y in zip(bottom, top, strict=True):

@@ -8,9 +8,10 @@ from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Pass
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
-from pycaffe_dist.engines.onednn.layers.neurons import home_of, length
+from pycaffe_dist.engines.onednn.core.tape import do
+from pycaffe_dist.engines.onednn.layers.neurons import home_of, kind_of, length
 from pycaffe_dist.layers import dropout as generic
-from pycaffe_dist.memory import Home, Value
+from pycaffe_dist.memory import Array, Home, Value
 from pycaffe_dist.rng import generator
 
 
@@ -20,6 +21,7 @@ class Dropout(Accelerated, generic.Dropout):
 
     def prepare(self, bottom: Views, top: Views) -> None:
         self._count = bottom[0].count
+        self.replays = not self.draws
         self._mask = Value(self._count, self.dtype)
         self._made: dict[Home, Pass] = {}
         self._home = home_of(bottom[0].blob.data_value, self._count)
@@ -49,11 +51,15 @@ class Dropout(Accelerated, generic.Dropout):
         home = self._home
         if not self.draws:
             if given is not result:
-                size = length(home, self._count)
-                np.copyto(result.replace(home)[:size], given.read(home)[:size])
+                do(self._copy, given.read(home), result.replace(home))
             return
         if home not in self._made:
-            self._made[home] = Formula("x", ("mul", "mask")).over(length(home, self._count))
+            formula, size = Formula("x", ("mul", "mask")), length(home, self._count)
+            self._made[home] = formula.over(size, kind_of(home))
         room, mask = given.read(home), self._mask.read(home)
         target = given.write(home) if given is result else result.replace(home)
         self._made[home](room, mask, target)
+
+    def _copy(self, room: Array, target: Array) -> None:
+        size = length(self._home, self._count)
+        np.copyto(target[:size], room[:size])

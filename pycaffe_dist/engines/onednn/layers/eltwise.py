@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import (
     Accelerated,
@@ -27,8 +28,8 @@ from pycaffe_dist.engines.onednn.core.arithmetic import (
 )
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Call, Dims, Layout, plain
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import eltwise as generic
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter
 
 FOLDED = {
@@ -41,6 +42,7 @@ FOLDED = {
 @accelerates("Eltwise")
 class Eltwise(Accelerated, generic.Eltwise):
     __doc__ = generic.Eltwise.__doc__
+    replays = True
 
     post_ops: PostOps = ()  # of the forward pass, where another layer was fused into this one
 
@@ -65,7 +67,7 @@ class Eltwise(Accelerated, generic.Eltwise):
             call = self._sum(self.coeffs)
         else:
             call = self._fold([FOLDED[self.operation]] * (len(bottom) - 1), self.post_ops)
-        call(*rooms, top[0].data_value.replace(home))
+        do(call, *rooms, top[0].data_value.replace(home))
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         home = self._layout.home

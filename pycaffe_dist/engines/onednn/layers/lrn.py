@@ -10,15 +10,17 @@ from math import prod
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, in_place
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Step
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.engines.onednn.layers import pooling
 from pycaffe_dist.layers import lrn as generic
 from pycaffe_dist.layers.windows import CACHED, Windows
-from pycaffe_dist.memory import Array, aligned
+from pycaffe_dist.memory import aligned
 
 Run = Callable[..., None]
 
@@ -26,6 +28,7 @@ Run = Callable[..., None]
 @accelerates("LRN")
 class LRN(Accelerated, generic.LRN):
     __doc__ = generic.LRN.__doc__
+    replays = True
 
     def prepare(self, bottom: Views, top: Views) -> None:
         if in_place(bottom[0], top[0]):
@@ -50,6 +53,9 @@ class LRN(Accelerated, generic.LRN):
     def fast_forward(self, bottom: Views, top: Views) -> None:
         home = self._around.layout.home
         room, target = bottom[0].blob.data_value.read(home), top[0].blob.data_value.replace(home)
+        do(self._compute, room, target)
+
+    def _compute(self, room: Array, target: Array) -> None:
         for x, y in self._parts(room, target):
             self._sum_squares(x)
             self._values(self._s, x, y)
@@ -110,7 +116,7 @@ class Pixels:
         self.parts = dims[0] // at_once
         some = at_once, *dims[1:]
         windows = Windows((size,) * 2, (1, 1), (size // 2,) * 2, (1, 1), dims[2:], dims[2:])
-        for self.layout, layout in zip(*map(pooling.blocked, (dims, some)), strict=True):
+        for self.layout, layout in zip(*map(pooling.in_blocks, (dims, some)), strict=True):
             made = pooling.Made(pooling.MEAN_WITH_PADDING, layout, some, windows, False)
             if made.is_fast:
                 break

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
+from pycaffe_dist.engines.onednn.core.bfloat16 import widened
 from pycaffe_dist.engines.onednn.core.formulas import Formula, Pass
-from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.library import F32, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import absval, bnll, clip, elu, exponential, power, relu, sigmoid, tanh
 from pycaffe_dist.layers.mobile import relu6
 from pycaffe_dist.layers.neuron import Neuron
-from pycaffe_dist.memory import HOST, Array, Home, Value
+from pycaffe_dist.memory import HOST, Home, Value
 
 Formulas = list[tuple[str, Formula]]  # what is computed, and how, in this order
 Passes = list[tuple[str, Pass]]
@@ -34,11 +37,18 @@ def home_of(value: Value, count: int, padded: bool = True) -> Home:
 
 def length(home: Home, count: int) -> int:
     """How many numbers, padding included, ``count`` values take there."""
-    return home.size // 4 if isinstance(home, Layout) else count
+    return home.length if isinstance(home, Layout) else count
+
+
+def kind_of(home: Home) -> int:
+    """The type of the numbers there."""
+    return home.kind if isinstance(home, Layout) else F32
 
 
 def finite(room: Array) -> bool:
     """Whether all are numbers, none NaN or infinite; False also if they are enormous."""
+    if room.dtype == np.uint16:
+        room = widened(room)
     with np.errstate(all="ignore"):
         return bool(np.isfinite(np.dot(room, room)))
 
@@ -49,6 +59,7 @@ class Elementwise(Accelerated, Neuron):
     Memory is seen as one long row, with the zeros that some layouts have behind the channels.
     """
 
+    replays = True
     keeps_zero = True  # zeros stay zeros: padding may be computed as well
     backward_in_place = True  # else the generic one is used
     backward_of_numbers = False  # its formulas are wrong where x is not finite: generic as well
@@ -71,7 +82,8 @@ class Elementwise(Accelerated, Neuron):
         home = home_of(bottom[0].blob.data_value, count, self.keeps_zero)
         if home not in self._made:
             size = length(home, count)
-            passes = [[(name, formula.over(size)) for name, formula in c] for c in self._formulas]
+            kind = kind_of(home)
+            passes = [[(name, f.over(size, kind)) for name, f in c] for c in self._formulas]
             named = {name for name, _ in (*passes[0], *passes[1])}
             own = {name: self.work(name, (size,)) for name in named.difference(BLOBS)}
             self._made[home] = passes[0], passes[1], own
@@ -114,7 +126,7 @@ class Elementwise(Accelerated, Neuron):
 
 def _run(passes: Passes, rooms: dict[str, Any]) -> None:
     for name, run in passes:
-        run(*[rooms[n] for n in run.names], rooms[name])
+        do(run, *[rooms[n] for n in run.names], rooms[name])
 
 
 @accelerates("ReLU")

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.blocks import blocked
 from pycaffe_dist.engines.onednn.core.library import BACKWARD, INFERENCE, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, Primitive, plain
-from pycaffe_dist.memory import Array, aligned
+from pycaffe_dist.memory import aligned
 
 GLOBAL, SCALE, SHIFT, RELU = 1, 2, 4, 8  # flags
 MOST_AXES = 5
@@ -79,7 +80,7 @@ def normalisation(
 ) -> Normalisation:
     """In the layout of x; in blocks if that is slow, though x must be brought there."""
     slow = None
-    for place in (layout, blocked(layout.dims, 16), blocked(layout.dims, 8)):
+    for place in (layout, *(blocked(layout.dims, block, layout.kind) for block in (16, 8))):
         if place is not None:
             try:
                 made = Normalisation(place, eps, flags, training, given)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
+from pycaffe_dist.engines.onednn.core.blocks import blocked
 from pycaffe_dist.engines.onednn.core.library import F32, INFERENCE, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     Dims,
@@ -16,19 +15,19 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     Primitive,
     anyhow,
     dims_array,
-    runtime,
 )
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import pooling as generic
 from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.memory import aligned
 
 MAX, MEAN_WITH_PADDING, MEAN = 0x1FF, 0x2FF, 0x3FF  # algorithms
-BLOCKS = {16: 78, 8: 102}  # the format tags of (N, C, H, W) in so many channels
 
 
 @accelerates("Pooling")
 class Pooling(Accelerated, generic.Pooling):
     __doc__ = generic.Pooling.__doc__
+    replays = True
 
     def prepare(self, bottom: Views, top: Views) -> None:
         if len(top) > 1:
@@ -41,7 +40,7 @@ class Pooling(Accelerated, generic.Pooling):
     def fast_forward(self, bottom: Views, top: Views) -> None:
         made = self._used = self._pooling(bottom)
         x, y = bottom[0].blob.data_value, top[0].blob.data_value
-        made.forward(x.read(made.image.home), y.replace(made.out.home), *made.workspace)
+        do(made.forward, x.read(made.image.home), y.replace(made.out.home), *made.workspace)
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if propagate_down[0]:
@@ -59,7 +58,7 @@ class Pooling(Accelerated, generic.Pooling):
 
     def _make(self, found: Layout) -> Made:
         """In that layout; in blocks if that is slow, though the bottom must be brought there."""
-        for layout in (found, *blocked(self._dims[0])):
+        for layout in (found, *in_blocks(self._dims[0], found.kind)):
             if layout in self._made:
                 return self._made[layout]
             made = Made(self._algorithm, layout, self._dims[1], self.windows, self.needs_backward)
@@ -82,7 +81,7 @@ class Made:
         ]
         spacing = [dims_array(x) for x in (w.stride, w.kernel, (0, 0), w.pad, ends)]
         kind = TRAINING if backward else INFERENCE
-        args = algorithm, image.md, anyhow(out_dims), *spacing
+        args = algorithm, image.md, anyhow(out_dims, image.kind), *spacing
         there = Primitive("pooling_forward", kind, *args)
         self.image, self.out = image, there.layout(library.DST)
         size = there.size_of(library.WORKSPACE)
@@ -116,11 +115,7 @@ def algorithm(method: generic.Method, w: Windows) -> int:
     return MEAN_WITH_PADDING
 
 
-@cache
-def blocked(dims: Dims) -> list[Layout]:
+def in_blocks(dims: Dims, kind: int = F32) -> list[Layout]:
     """(N, C, H, W) with channels in the blocks that vector instructions take."""
-    lib, sizes = runtime().lib, dims_array(dims)
-    return [
-        Layout.of(lib.create("memory_desc_create_with_tag", len(dims), sizes, F32, tag))
-        for tag in BLOCKS.values()
-    ]
+    found = (blocked(dims, block, kind) for block in (16, 8))
+    return [layout for layout in found if layout is not None]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import (
@@ -21,7 +22,6 @@ from pycaffe_dist.engines.onednn.core.primitives import Call, Dims, Layout, Prim
 from pycaffe_dist.engines.onednn.layers.neurons import finite
 from pycaffe_dist.layers import prelu as generic
 from pycaffe_dist.layers.work import planes
-from pycaffe_dist.memory import Array
 
 
 @dataclass
@@ -63,13 +63,13 @@ class PReLU(Accelerated, generic.PReLU):
         made, x, y = self._used, bottom[0].blob, top[0].blob
         home = made.layout.home
         source = self._input.found(x.data_value, home)
-        if not finite(source[: made.layout.size // 4]):
+        if not finite(source[: made.layout.length]):
             self._propagate_plainly(source, top, propagate_down, bottom)
             return
         slopes = self.params[0].data_value.read(made.slopes.home)
         above = y.diff_value.read(home)
         if not propagate_down[0]:
-            below = self.work("unused", (made.layout.size // 4,))
+            below = self.work("unused", (made.layout.length,))
         elif x.diff_value is y.diff_value:
             below = x.diff_value.write(home)
         else:

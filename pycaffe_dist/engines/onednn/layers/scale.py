@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core.accelerated import (
     Accelerated,
@@ -26,7 +27,7 @@ from pycaffe_dist.engines.onednn.layers.normalisation import (
 )
 from pycaffe_dist.layers import bias as generic_bias
 from pycaffe_dist.layers import scale as generic_scale
-from pycaffe_dist.memory import Array, Value, aligned
+from pycaffe_dist.memory import Value, aligned
 
 EPS = 1e-10  # does not change a variance of 1, but that of 0 which channels of padding have
 

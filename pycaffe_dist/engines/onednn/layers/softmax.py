@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates
 from pycaffe_dist.engines.onednn.core.library import INFERENCE, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Call, Primitive, plain
+from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import softmax as generic
 from pycaffe_dist.layers import softmax_loss as generic_loss
 from pycaffe_dist.layers.loss import Folded
-from pycaffe_dist.memory import Array
 
 ACCURATE = 0x30000  # the algorithm
 LEAST = np.float32(generic_loss.LEAST)
@@ -44,6 +45,7 @@ class Probabilities:
 @accelerates("Softmax")
 class Softmax(Accelerated, generic.Softmax):
     __doc__ = generic.Softmax.__doc__
+    replays = True
 
     def prepare(self, bottom: Views, top: Views) -> None:
         self._probabilities = Probabilities(self.folded)
@@ -51,7 +53,7 @@ class Softmax(Accelerated, generic.Softmax):
     def fast_forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].blob.data_value, top[0].blob.data_value
         room = x.read()
-        self._probabilities(room, x.write() if x is y else y.replace())
+        do(self._probabilities, room, x.write() if x is y else y.replace())
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         """By NumPy: the primitive for it is a slow one."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.arithmetic import ADD, copy, element_dims, fold
 from pycaffe_dist.engines.onednn.core.primitives import Call, Layout
 from pycaffe_dist.layers import split as generic
-from pycaffe_dist.memory import Array
 
 
 @accelerates("Split")
 class Split(Accelerated, generic.Split):
     __doc__ = generic.Split.__doc__
+    replays = True
     shares_memory = True
 
     def prepare(self, bottom: Views, top: Views) -> None:

@@ -1,0 +1,99 @@
+"""The work of layers in closed form, and rows for what is computed together."""
+
+import json
+
+import pytest
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
+from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.tools import roofline
+from pycaffe_dist.tools.roofline import Row, Work, backward_work, forward_work
+
+pytest.importorskip("llvmlite", reason="the peaks are measured by kernels of LLVM")
+
+NET = """
+force_backward: true
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 4 dim: 6 dim: 6 } } }
+layer { name: "one" type: "Convolution" bottom: "x" top: "one"
+        convolution_param { num_output: 8 kernel_size: 3 pad: 1 weight_filler { type: "xavier" } } }
+layer { name: "relu" type: "ReLU" bottom: "one" top: "one" }
+layer { name: "two" type: "Convolution" bottom: "x" top: "two"
+        convolution_param { num_output: 8 kernel_size: 1 bias_term: false } }
+layer { name: "sum" type: "Eltwise" bottom: "one" bottom: "two" top: "sum" }
+layer { name: "norm" type: "BatchNorm" bottom: "sum" top: "norm" }
+layer { name: "pool" type: "Pooling" bottom: "norm" top: "pool"
+        pooling_param { kernel_size: 2 stride: 2 } }
+"""
+X, Y, P = 2 * 4 * 36 * 4, 2 * 8 * 36 * 4, 2 * 8 * 9 * 4  # bytes
+WEIGHTS = (8 * 4 * 9 + 8) * 4
+
+
+def net(phase=TRAIN, **settings):
+    param = parse_text(NET, NetParameter()).message
+    param.state.phase = phase
+    return Net(param, Context(**settings))
+
+
+def layer(made, name):
+    return made.layer_names.index(name)
+
+
+def test_work_of_layers():
+    made = net()
+    one = layer(made, "one")
+    multiplications = 2 * 2 * 8 * 36 * 4 * 9
+    assert forward_work(made, one) == Work(multiplications, *[X + WEIGHTS + Y] * 2)
+    # Both gradients; bottom, its gradient and the top's; weights read, their gradient written.
+    moved = 2 * X + Y + 2 * WEIGHTS
+    assert backward_work(made, one) == Work(2 * multiplications, moved, moved)
+    relu = layer(made, "relu")
+    assert forward_work(made, relu) == Work(Y // 4, 2 * Y, 0)
+    assert backward_work(made, relu).fused_bytes == 0
+    assert forward_work(made, layer(made, "sum")).fused_bytes == Y  # the second operand
+    assert forward_work(made, layer(made, "sum")).bytes == 3 * Y
+    assert forward_work(made, layer(made, "pool")).fused_bytes == Y + P
+
+
+def test_split_shares_memory_forward_and_adds_backward():
+    made = net()
+    split = next(i for i, x in enumerate(made.layers) if x.type == "Split")
+    assert forward_work(made, split).bytes == 0
+    assert backward_work(made, split).bytes == 3 * X
+    assert backward_work(made, split).fused_bytes == X
+
+
+def test_only_a_stored_normalisation_is_fused():
+    train, test = net(), net(TEST)
+    norm = layer(train, "norm")
+    assert forward_work(train, norm).fused_bytes == forward_work(train, norm).bytes
+    assert forward_work(test, norm).fused_bytes < Y
+
+
+def test_rows_of_a_net_are_sorted_and_what_is_computed_together_is_one(monkeypatch):
+    from pycaffe_dist.engines import create
+    from pycaffe_dist.engines.onednn.core import peaks
+
+    monkeypatch.setattr(peaks, "peaks", lambda: peaks.Peaks(2, 1e11, 1e10))
+    found = roofline.roofline(net(TEST, engine=create("onednn")), 2)
+    gaps = [row.gap_ms for row in found.rows]
+    assert gaps == sorted(gaps, reverse=True)
+    assert "one + relu" in {row.layers for row in found.rows if row.direction == "forward"}
+    assert all(0 < row.ms < 1e5 for row in found.rows)
+    read = json.loads(json.dumps(found.as_json()))
+    assert read["peaks"]["flops"] == 1e11
+    assert {"gap_ms", "least_ms", "work"} <= set(read["rows"][0])
+    lines = roofline.as_table(found)
+    assert lines[0].startswith("2 threads: 100 GFLOP/s")
+    assert len(lines) == 2 + len(found.rows) + 2  # both heads, and the sums
+
+
+def test_what_comes_from_a_cache_has_no_gap():
+    assert Row("a", "ReLU", "forward", 1.0, Work(0, 9, 9), 3.0, "").gap_ms == 0
+
+
+def test_no_pass_is_refused():
+    with pytest.raises(NetError, match="-iterations must be 1 or more, not 0"):
+        roofline.roofline(net(), 0)
