@@ -7,12 +7,11 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.onnx.graph import Array
 
 
 def run_onnx(
@@ -24,6 +23,8 @@ def run_onnx(
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
+    # One pass is not worth copies of the weights in another order.
+    options.add_session_config_entry("session.disable_prepacking", "1")
     source = model if isinstance(model, bytes) else str(model)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
@@ -74,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _save(path: Path, values: Mapping[str, Array]) -> None:
     """Names of blobs may have characters that names in a .npz may not."""
-    arrays: dict[str, Any] = {f"v{i}": array for i, array in enumerate(values.values())}
+    arrays: Facts = {f"v{i}": array for i, array in enumerate(values.values())}
     np.savez(path, names=np.array(list(values)), **arrays)
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import onnx
 from onnx import TensorProto, helper
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.accuracy import Accuracy
@@ -22,9 +23,10 @@ from pycaffe_dist.layers.silence import Silence
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
 from pycaffe_dist.layers.ssd.detection_evaluate import DetectionEvaluate
 from pycaffe_dist.layers.ssd.prior_box import Priors
+from pycaffe_dist.layers.yolo.segmentation import SegmentationEvaluate
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.exporters import exporter
-from pycaffe_dist.onnx.graph import Array, Graph, Value
+from pycaffe_dist.onnx.graph import Graph, Value
 from pycaffe_dist.version import VERSION
 
 # The axes of each input whose sizes may change; all first ones; or of images height and width too.
@@ -32,7 +34,7 @@ Dynamic = Mapping[str, Sequence[int]] | bool | Literal["image"]
 OLDEST, USUAL = 13, 17
 # What only training and measuring need.
 LEFT_OUT: tuple[type[Layer], ...] = (Loss, Accuracy, SegAccuracy, LabelsequenceAccuracy)
-LEFT_OUT += (DetectionEvaluate, BoxAnnotatorOHEM, Silence, HDF5Output)
+LEFT_OUT += (DetectionEvaluate, SegmentationEvaluate, BoxAnnotatorOHEM, Silence, HDF5Output)
 
 
 @dataclass
@@ -44,12 +46,14 @@ class Exported:
         constants: the values of the initializers.
         operators: of each layer, the ONNX operators that it became.
         left_out: the layers that have no meaning in TEST.
+        blobs: of each blob, the name of its last value in the graph.
     """
 
     model: onnx.ModelProto
     constants: dict[str, Array]
     operators: dict[str, list[str]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    blobs: dict[str, str] = field(default_factory=dict)
 
 
 def newest() -> int:
@@ -212,7 +216,8 @@ class _Export:
             producer_name="pycaffe_dist",
             producer_version=VERSION,
         )
-        return Exported(model, self.graph.constants, self.operators, self.left_out)
+        blobs = {self.net.blob_names[b]: str(value) for b, value in self.values.items()}
+        return Exported(model, self.graph.constants, self.operators, self.left_out, blobs)
 
     def _axes(self, value: Value) -> Sequence[int]:
         """The axes of an input whose size may change."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import onnx
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.onnx.export import Exported
-from pycaffe_dist.onnx.graph import Array
 
 # Operators with weights, and the axis of these that has a value for each channel of the output.
 WEIGHTED = {"Conv": 0, "Gemm": 0}

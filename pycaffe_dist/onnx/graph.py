@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import helper
 
-Array = NDArray[Any]
+from pycaffe_dist.aliases import Array
+
 AXES_ARE_INPUTS = {"ReduceSum": 13, "ReduceMean": 18, "ReduceMax": 18, "ReduceMin": 18}
 AXES_ARE_INPUTS |= {"ReduceProd": 18, "ReduceL1": 18, "ReduceL2": 18, "ReduceSumSquare": 18}
 SMALL = 64  # values up to which equal constants are shared

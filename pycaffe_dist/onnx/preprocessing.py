@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto, helper
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.onnx.export import Exported
-from pycaffe_dist.onnx.graph import Array, Graph
+from pycaffe_dist.onnx.graph import Graph
 
 
 @dataclass(frozen=True)

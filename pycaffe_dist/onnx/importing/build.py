@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.onnx.graph import Array
 from pycaffe_dist.onnx.importing.model import Model, Operator
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 

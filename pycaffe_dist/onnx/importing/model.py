@@ -16,9 +16,9 @@ import onnx
 from onnx import numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import open_regular, read_bytes
-from pycaffe_dist.onnx.graph import Array
 
 MOST_VALUES = 1 << 24  # of a constant that is computed here: weights are not
 FOLDED_BYTES = 1 << 26  # of what constants are computed from
@@ -32,7 +32,7 @@ class Operator:
     name: str
     inputs: list[str]
     outputs: list[str]
-    a: dict[str, Any]
+    a: Facts
 
 
 @dataclass
@@ -256,7 +256,7 @@ class _Reader:
         self.constants[name], self.shapes[name] = values, values.shape
 
 
-def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+def _attributes(node: onnx.NodeProto) -> Facts:
     found = {}
     for attribute in node.attribute:
         value = onnx.helper.get_attribute_value(attribute)

@@ -20,7 +20,7 @@ from pycaffe_dist.onnx.export import export
 from pycaffe_dist.onnx.folding import fold
 from pycaffe_dist.onnx.halving import halve
 from pycaffe_dist.onnx.preprocessing import Preprocess, preprocess
-from pycaffe_dist.onnx.writing import parts, write_model
+from pycaffe_dist.onnx.writing import as_bytes, write_model
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
 
@@ -53,7 +53,7 @@ def build(*layers, phase=1):
 
 
 def outputs(made, inputs):
-    model = b"".join(map(bytes, parts(made)))
+    model = as_bytes(made)
     onnx.checker.check_model(model, full_check=True)
     return run_onnx(model, inputs, threads=1)
 
@@ -225,7 +225,7 @@ def test_a_mean_that_does_not_fit_is_refused():
 def test_the_file_is_what_onnx_itself_would_write():
     made = export(build(*SMALL))
     file = io.BytesIO()
-    assert write_model(made, file) == len(file.getvalue())
+    assert write_model(made, file).size == len(file.getvalue())
     read = onnx.load_from_string(file.getvalue())
     assert {t.name for t in read.graph.initializer} == set(made.constants)
     for tensor in read.graph.initializer:

@@ -16,7 +16,7 @@ from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
 from pycaffe_dist.onnx.check import difference, run_onnx
 from pycaffe_dist.onnx.export import LEFT_OUT, export, newest
 from pycaffe_dist.onnx.exporters import EXPORTERS, exporter
-from pycaffe_dist.onnx.writing import parts
+from pycaffe_dist.onnx.writing import as_bytes
 from pycaffe_dist.registry import LAYERS, layer_types
 
 # What has no form in ONNX, and the words that say so.
@@ -37,7 +37,7 @@ def checked(folder, name, opset):
     if not made.model.graph.output:  # a loss or a score alone
         assert name.startswith("mbox") or made.left_out
         return
-    model = b"".join(map(bytes, parts(made)))
+    model = as_bytes(made)
     onnx.checker.check_model(model, full_check=True)
     theirs = run_onnx(model, inputs, threads=1)
     forward(net, inputs)

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from pycaffe_dist.onnx.graph import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.onnx.importing.build import Builder, imports, ints
 from pycaffe_dist.onnx.importing.model import Operator
 from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter

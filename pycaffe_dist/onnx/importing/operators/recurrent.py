@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycaffe_dist.onnx.graph import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.onnx.importing.build import Builder, imports
 from pycaffe_dist.onnx.importing.model import Operator
 

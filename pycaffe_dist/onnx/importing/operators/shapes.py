@@ -45,6 +45,9 @@ def transpose(b: Builder, op: Operator) -> None:
 def concat(b: Builder, op: Operator) -> None:
     constant = [i for i in range(len(op.inputs)) if b.constant(op, i) is not None]
     b.refuse(op, bool(constant), "joins values with a constant")
+    if len(op.inputs) == 1:  # Caffe's would share its memory, and be changed with it in place
+        b.alias(op.outputs[0], op.inputs[0])
+        return
     axis = op.a["axis"] % len(b.shape(op, op.inputs[0]))
     b.layer("Concat", b.named(op), op.inputs, op.outputs).concat_param.axis = axis
 

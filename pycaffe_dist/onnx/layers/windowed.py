@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.layers.convolution import BaseConvolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.lrn import LRN
@@ -125,7 +126,7 @@ def _end(w: Windows) -> list[int]:
     return [max(0, (out - 1) * s + k - size - p) for out, s, k, size, p in sides]
 
 
-def _padded(g: Graph, w: Windows, x: str, value: float) -> tuple[str, dict[str, Any]]:
+def _padded(g: Graph, w: Windows, x: str, value: float) -> tuple[str, Facts]:
     """The image and the attributes of a pooling over it, in which windows may see nothing at all.
 
     ONNX's own padding must be smaller than the kernel; then the image is padded beforehand.
