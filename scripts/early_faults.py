@@ -52,7 +52,7 @@ snapshot_prefix: "run" random_seed: 3 solver_mode: CPU
 FIRST, LAST = 4, 16  # the iteration that runs go on from, and their last one
 EARLY = 5  # iterations
 HANG_SECONDS = 120.0
-SCHEMES = ("allreduce", "sharded", "sfb", "sf-push", "auto")
+SCHEMES = ("allreduce", "sharded", "sfb", "sf-push", "topk", "auto")
 STOPS = {signal.SIGINT: 0, signal.SIGTERM: 143, signal.SIGUSR2: 0}  # with their exit codes
 SNAPSHOTS = (signal.SIGHUP, signal.SIGUSR1)
 # Of an iteration; the ranks tell each other of an iteration after "compute".
@@ -79,10 +79,11 @@ class Case:
         nan = rng.random() < 0.5
         kind = "nan" if nan else str(int(rng.choice([*STOPS, *SNAPSHOTS])))
         ranks, resumes = rng.choice((2, 2, 3)), rng.random() < 0.25
+        scheme, staleness = rng.choice(SCHEMES), rng.randrange(4)
         return Case(
             ranks,
-            rng.choice(SCHEMES),
-            rng.randrange(4),
+            scheme,
+            0 if scheme == "topk" else staleness,  # which exchanges gradients, and never updates
             resumes,
             kind,
             rng.randrange(ranks),

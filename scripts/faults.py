@@ -4,6 +4,7 @@
     python scripts/faults.py --cells 'kill:1' --repeats 20    # one kind, at 20 random steps
     python scripts/faults.py --cells MOMENT --repeats 20      # kill -9 at any time of training
     python scripts/faults.py --cells link --json links.json   # between network namespaces (root)
+    python scripts/faults.py --elastic 1-100                  # random kills of elastic runs
 
 A cell is a schedule of `pycaffe_dist.testing.faults`.  LeNet on the embedded digits is trained
 once undisturbed, then once for each cell under `pcd launch` (or without it where the supervisor is
@@ -28,12 +29,12 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import elastic_faults  # noqa: E402
 from bench.netlab import Lab, why_not  # noqa: E402
 
 from pycaffe_dist.testing.faults import happened, planted  # noqa: E402
@@ -194,14 +195,7 @@ class Trial:
 
     def processes(self) -> list[int]:
         """Who belongs to this run."""
-        found, mark = [], f"PCD_FAULTS_FOLDER={self.folder}".encode()
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return found
+        return elastic_faults.processes(self.folder)
 
     def wait_until_gone(self) -> float:
         """How many seconds after its fault the last process of the run has gone."""
@@ -258,7 +252,7 @@ def _judge_log(cell: Cell, verdict: Verdict, text: str, faults: list[float]) -> 
     known = cell.supervised and cell.failures >= 0 and not verdict.missed
     if known and len(failures) != cell.failures:
         wrong.append(f"{len(failures)} attempts failed, not {cell.failures}")
-    ends = [_seconds(when) for when, _ in failures]
+    ends = [elastic_faults.seconds(when) for when, _ in failures]
     for fault in faults:
         verdict.gone += [round(end - fault, 2) for end in ends if end >= fault][:1]
     # Who is silent must first be missed, and one that is cut off cannot be asked to leave.
@@ -278,19 +272,12 @@ def undisturbed(cell: Cell, folder: Path, lab: Lab | None) -> tuple[bytes, float
     code, text = trial.run(), trial.log.read_text()
     if code:
         raise SystemExit(f"an undisturbed run fails:\n{text[-3000:]}")
-    begin, *_, end = map(_seconds, TRAINING.findall(text))
+    begin, *_, end = map(elastic_faults.seconds, TRAINING.findall(text))
     return trial.weights(), end - begin
 
 
 def place(cell: Cell) -> AbstractContextManager[Lab | None]:
     return Lab(cell.nodes, "1gbit") if cell.nodes else nullcontext()
-
-
-def _seconds(when: str) -> float:
-    """The time of a line of the log."""
-    today = datetime.now()
-    clock = datetime.strptime(when, "%H:%M:%S.%f")
-    return clock.replace(year=today.year, month=today.month, day=today.day).timestamp()
 
 
 def main() -> int:
@@ -302,7 +289,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", help="what was seen goes here too")
     parser.add_argument("--keep", help="a folder for the runs; else they are deleted")
+    parser.add_argument("--elastic", type=elastic_faults.numbers, help="such cases: 1-100")
     args = parser.parse_args()
+    if args.elastic:
+        return elastic_faults.run_all(args.elastic, args.keep)
     random.seed(args.seed)
     if not (ROOT / "data/digits/digits_train_lmdb").exists():
         subprocess.run([sys.executable, ROOT / "data/digits/create_digits.py"], check=True)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import __file__ as package
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.parallel.plan.plan import Plan
@@ -51,13 +52,13 @@ class Checksum:
     value: int
 
 
-def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> dict[str, Any]:
+def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> Facts:
     """What must be the same on all ranks, by the name that a user knows it by."""
     param = SolverParameter()
     param.CopyFrom(solver.param)
     for field in OWN_OF_SOLVER:
         param.ClearField(field)
-    found: dict[str, Any] = {
+    found: Facts = {
         "the version of pycaffe_dist": VERSION,
         "the code of pycaffe_dist": _code(),
         "the version of Python": ".".join(platform.python_version_tuple()[:2]),
@@ -98,7 +99,7 @@ def _fields(layer: Layer) -> dict[str, str]:
     return {**found, **shapes, **{name: str(v) for name, v in layer.sources().items()}}
 
 
-def checksums(solver: Solver) -> dict[str, Any]:
+def checksums(solver: Solver) -> Facts:
     """The weights of a rank, by the names of their layers."""
     net = solver.net
     return {
@@ -126,9 +127,7 @@ def _blas() -> str:
     return f"{parts['blas'].get('name')} {parts['blas'].get('version')}"
 
 
-def agree(
-    communicator: Communicator, mine: dict[str, Any], remedy: str = SAME_START
-) -> Steps[None]:
+def agree(communicator: Communicator, mine: Facts, remedy: str = SAME_START) -> Steps[None]:
     """Raise on every rank, naming who differs in what, if ``mine`` is not everybody's.
 
     Checksums go first; the facts themselves are asked for only where those differ.
@@ -144,12 +143,12 @@ def agree(
         raise DisagreementError(*problem, remedy)
 
 
-def _differing(everybody: list[dict[str, Any]]) -> list[str]:
+def _differing(everybody: list[Facts]) -> list[str]:
     names = dict.fromkeys(name for facts in everybody for name in facts)
     return [name for name in names if len({facts.get(name) for facts in everybody}) > 1]
 
 
-def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) -> list[str]:
+def _differences(communicator: Communicator, everybody: list[Facts]) -> list[str]:
     """Who differs from most of the others, or from rank 0 where no side has more."""
     counts = Counter(str(facts) for facts in everybody)
     right = max(range(len(everybody)), key=lambda rank: (counts[str(everybody[rank])], -rank))
@@ -163,7 +162,7 @@ def _differences(communicator: Communicator, everybody: list[dict[str, Any]]) ->
     return lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else [])
 
 
-def _each(facts: dict[str, Any], expected: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _each(facts: Facts, expected: Facts) -> Iterator[tuple[str, Any, Any]]:
     """(name, there, here) of what differs; of layers that both have, field by field."""
     for name in dict.fromkeys([*expected, *facts]):
         there, here = facts.get(name), expected.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.transport.collectives import all_gather
 from pycaffe_dist.parallel.transport.comm_thread import CommThread, Submitted
 from pycaffe_dist.parallel.transport.streams import Port

@@ -39,6 +39,7 @@ from pycaffe_dist.parallel.transport.collectives import (
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps, run
 from pycaffe_dist.parallel.transport.node import Node
+from pycaffe_dist.parallel.transport.plain import Plain
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.parallel.transport.streams import Port
 from pycaffe_dist.parallel.transport.tags import VALUES
@@ -125,7 +126,7 @@ def _find_way(
 
 
 def _plan(solver: Solver, settings: ClusterSettings, communicator: Communicator, way: Way) -> Plan:
-    """Rank 0 decides, for all: a run that goes on has its plan already."""
+    """Rank 0 decides, for all: a resumed run has its plan already."""
     ranks, nodes, first = communicator.size, communicator.nodes.count, communicator.rank == 0
     kept = kept_plan(solver, settings, ranks, nodes) if first else None
     plan: Plan | None = run(broadcast_object(communicator, kept))
@@ -222,18 +223,18 @@ class Cluster(OneRank):
         means: list[float] = array.tolist()
         return means
 
-    def share(self, value: Any) -> Any:
+    def share(self, value: Plain) -> Any:
         """What rank 0 has."""
         return self.thread.do(broadcast_object(self.communicator, value), "a decision of rank 0")
 
-    def gather(self, state: Any) -> list[Any]:
+    def gather(self, state: Plain) -> list[Plain]:
         return self.thread.do(gather_objects(self.communicator, state), "the states of ranks")
 
     def _before_snapshot(self, event: Event) -> None:
         if isinstance(event, Snapshotting):
             note_plan(self.solver, self.settings, self.plan)
 
-    def restored(self, state: Any) -> Any:
+    def restored(self, state: Plain) -> Any:
         self.thread.do(self._from_rank_0(), "a snapshot")
         self.stepper.take_history()
         return self.share(state)

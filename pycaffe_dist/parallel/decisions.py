@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.solver import Action
 from pycaffe_dist.solvers.stepper import BadLoss, bad_loss
 
@@ -28,6 +28,6 @@ class Decisions:
         return ACTIONS[urgency]
 
     def take_bad(self) -> BadLoss | None:
-        """The oldest loss that is no number, of those that nobody has taken yet."""
+        """The oldest loss that is NaN or infinite, of those that nobody has taken yet."""
         bad, self._bad = self._bad, None
         return bad

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
-from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.board import Board
 from pycaffe_dist.parallel.decisions import LOSS
 from pycaffe_dist.parallel.exchange import own_values

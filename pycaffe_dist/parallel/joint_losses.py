@@ -7,8 +7,8 @@ would be divided by: by the mean number of labels that count (``ignore_label`` w
 
 from __future__ import annotations
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.loss import Loss
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.transport.collectives import mean
 from pycaffe_dist.parallel.transport.comm_thread import CommThread

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import Loss
-from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, Decisions
 from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
@@ -172,7 +172,7 @@ class ClusterStepper(Stepper):
 
     def losses(self) -> list[float]:
         if self._losses is not None:
-            return self._losses.all().get().tolist()  # type: ignore[no-any-return]
+            return self._losses.all().get().tolist()
         losses: list[float] = self._to_show()[:, LOSS].tolist()
         return losses
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.net import Net
@@ -76,7 +77,7 @@ class Merging:
 
 
 def synchronise(
-    layers: list[BatchNorm], thread: CommThread, on_device: Callable[[Any], Any]
+    layers: list[BatchNorm], thread: CommThread, on_device: Callable[[DeviceArray], DeviceArray]
 ) -> None:
     """Let the layers use the statistics of all ranks' batches.
 
@@ -84,7 +85,7 @@ def synchronise(
     """
     port = Port(thread.communicator)
 
-    def mean_over_ranks(values: Any) -> Any:
+    def mean_over_ranks(values: DeviceArray) -> Any:
         mean_there = on_device(values)
         if mean_there is not None:
             return mean_there

@@ -1,4 +1,4 @@
-"""Whether the updates of an iteration may be made: not if a loss is no number and training stops.
+"""Whether the updates of an iteration may be made: not if training stops at a NaN loss.
 
 Exchanges that update by themselves do so while backward still computes.  Then it is enough that the
 losses of all ranks are known and are numbers; if one is not, they wait for what the main thread
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.transport.communicator import Steps
 
 

@@ -20,7 +20,7 @@ from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
 
 BATCH = 4
-STEPS = 10
+STEPS = 10  # past two drops of the step policy; no part of an exchange has a longer period
 LINKS = Links(AlphaBeta(1e-4, 8e-9), AlphaBeta(1e-6, 1e-10), 1e10, 1e10)
 
 INPUT = """

@@ -269,13 +269,13 @@ class ModelSolver(Solver):
     past: Past
 
     def snapshot(self) -> None:
-        self._settle()
+        self.settle()
         self.ranks.gather(None)
         finite = all(np.isfinite(p.blob.data).all() for p in self.net.params.learnable)
         self.past.decided.append(f"snapshot {self.iter}{'' if finite else ' of no numbers'}")
 
     def test_all(self) -> None:
-        self._settle()
+        self.settle()
         self.ranks.mean([0.0])
 
     def again(self, past: Past) -> None:

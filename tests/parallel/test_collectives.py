@@ -1,10 +1,12 @@
 """What ranks do together, among ranks that are threads."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
+from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.transport.budget import BURST_SECONDS, TokenBucket
 from pycaffe_dist.parallel.transport.collectives import (
     all_gather,
@@ -86,6 +88,22 @@ def test_means_and_objects_reach_everybody() -> None:
     first, *others = run_ranks(4, work)
     assert first == ([1.5, 10.0], {"from": 0}, [0, 1, 2, 3])
     assert others == [([1.5, 10.0], {"from": 0}, [])] * 3
+
+
+def test_an_object_that_cannot_travel_is_an_error_on_all_ranks_that_wait_for_it() -> None:
+    def work(communicator: Communicator, root: int, collect: Any) -> str:
+        mine = {1, 2} if communicator.rank == 1 else 0
+        try:
+            run(collect(communicator, mine, root))
+        except PcdError as e:
+            return str(e)
+        return ""
+
+    says = "rank 1: set does not go from rank to rank: {1, 2}. Send numbers"
+    told = run_ranks(3, lambda c: work(c, 1, broadcast_object))
+    assert all(words.startswith(says) for words in told)
+    told = run_ranks(3, lambda c: work(c, 0, gather_objects))
+    assert [words[: len(says)] for words in told] == [says, says, ""]
 
 
 def test_nodes_are_known_by_their_hosts() -> None:

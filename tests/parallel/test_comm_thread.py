@@ -62,6 +62,24 @@ def test_a_waiter_does_other_work_meanwhile(thread: CommThread) -> None:
     assert len(done) == 3
 
 
+def test_what_goes_on_in_the_background_ends_before_the_thread_does() -> None:
+    steps: list[int] = []
+    closing = threading.Event()
+
+    def background() -> Steps[None]:
+        while not closing.is_set():
+            yield False
+        for i in range(5):
+            steps.append(i)
+            yield i % 2 == 0
+
+    thread = CommThread(SoloCommunicator()).start()
+    thread.serve(background())
+    closing.set()
+    thread.close()
+    assert steps == list(range(5))
+
+
 def test_an_error_comes_out_where_somebody_waits() -> None:
     def fails() -> Steps[None]:
         yield True

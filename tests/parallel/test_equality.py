@@ -35,8 +35,11 @@ CLOSE = 1e-5
 def test_ranks_of_mpirun_step_as_one_with_the_joint_batch(
     mpi_ranks: MpiRanks, hosts: list[str]
 ) -> None:
-    """LeNet's cases take most of the time: they are for four ranks."""
-    cases = [case for case in equality_cases() if case.net != "lenet" or len(hosts) == 4]
+    """LeNet, whose parameters are large, takes most of the time: it is for four ranks, and rules
+    with one history and with two; the others cut small parameters into many pieces.
+    """
+    large = ("SGD", "Adam") if len(hosts) == 4 else ()
+    cases = [c for c in equality_cases() if c.net != "lenet" or c.solver in large]
     found = mpi_ranks.run(hosts, partial(compared, cases, False), 300)[0]
     assert [name for _, _, name in found] == [str(case) for case in cases]
     assert not [result for result in found if result[0] > CLOSE or not result[1]]

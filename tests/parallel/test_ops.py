@@ -83,7 +83,7 @@ def test_a_killed_rank_ends_all_and_a_supervised_job_goes_on(folder):
     first, second = log.split("The job failed: ")
     assert re.match(r"rank 1 on \S+ was killed by SIGKILL after iteration \d+; 2 restarts", second)
     assert "prterun" not in log
-    assert re.search(r"Going on from .*run_iter_\d+\.solverstate", second)
+    assert re.search(r"Restarting from .*run_iter_\d+\.solverstate", second)
     newest = max(map(int, re.findall(r"solver state to .*run_iter_(\d+)", first)))
     assert f"Resuming from {folder}/run_iter_{newest}.solverstate" in second
     assert "run_iter_400.solverstate" in states(folder)

@@ -54,6 +54,17 @@ def runs(
     return run_ranks(names, lambda communicator: Run(case, communicator, pauses))
 
 
+def test_nothing_is_under_way_when_ranks_part() -> None:
+    """What is received after that would be written to memory that is free by then."""
+
+    def work(communicator: Communicator) -> list[int]:
+        case = Case("conv", "SGD", "", settings=ClusterSettings(staleness=1))
+        Run(case, communicator, [0.0, 0.0, 0.0])
+        return communicator.awaited()
+
+    assert run_ranks(3, work) == [[], [], []]
+
+
 @pytest.mark.parametrize("staleness", [1, 3])
 def test_a_fast_rank_beside_a_slow_one_keeps_the_bound_in_every_iteration(staleness: int) -> None:
     everybody = runs(ClusterSettings(staleness=staleness), [0.06, 0.0, 0.0])

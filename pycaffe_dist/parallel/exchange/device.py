@@ -1,6 +1,6 @@
 """Parcels between devices: NCCL does for them what MPI does through host memory.
 
-The main thread issues an exchange as soon as it has issued the layer's backward, and goes on; on
+The main thread issues an exchange as soon as it has issued the layer's backward, and continues; on
 the device it runs on the communication stream.  ``finish`` lets the compute stream wait for it, so
 that the host never does, and the order on the two streams keeps memory from being used too early.
 """
@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.engines.cupy.engine import CupyEngine
 from pycaffe_dist.engines.cupy.nccl import Nccl, Pending
-from pycaffe_dist.memory import Array, Home
+from pycaffe_dist.memory import Home
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel
 from pycaffe_dist.parallel.job.device_watch import DeviceWatch
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
@@ -107,14 +108,14 @@ class DeviceParcel(Parcel):
         self.history = {slot: asarray(part) for slot, part in self.history.items()}
         self.made = [asarray(part) for part in self.made]
 
-    def plain(self, kept: Sequence[Any]) -> list[Array]:
+    def plain(self, kept: Sequence[DeviceArray]) -> list[Array]:
         self.engine.enter()
         return [part.get() for part in kept]
 
     def claim_weights(self) -> None:
         self.weights = [param.blob.data_value.write(self.home) for param in self.learnable]
 
-    def publish(self, packed: Any) -> None:
+    def publish(self, packed: DeviceArray) -> None:
         """Bring what all ranks have got, as it travelled, into the weights."""
         for data, piece in zip(self.weights, self.pieces(packed), strict=True):
             if self.wire.exact:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.blob import View
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Array, Home
+from pycaffe_dist.memory import HOST, Home
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel
 from pycaffe_dist.solver import Solver
@@ -49,7 +50,7 @@ class Factors:
         """Of A and B side by side."""
         return self.product.outputs + self.product.inputs
 
-    def now(self) -> tuple[Any, Any]:
+    def now(self) -> tuple[DeviceArray, DeviceArray]:
         """(A, B) of the pass that has just been."""
         a, b = self.layer.factors(self._top, self._bottom)
         if a.shape[0] != self.rows:
@@ -60,19 +61,21 @@ class Factors:
             )
         return a, b
 
-    def put(self, rows: Array, scale: Any) -> None:
+    def put(self, rows: Array, scale: DeviceArray) -> None:
         """Write scale·A and B of the pass that has just been, side by side."""
         a, b = self.now()
         mine, other = self.split(rows)
         np.multiply(a, scale, out=mine)
         other[...] = b
 
-    def split(self, rows: Any) -> tuple[Any, Any]:
+    def split(self, rows: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """A and B of rows that have both side by side."""
         outputs = self.product.outputs
         return rows[:, :outputs], rows[:, outputs:]
 
-    def multiply(self, a: Any, b: Any, gradients: Sequence[Any], engine: Engine) -> None:
+    def multiply(
+        self, a: DeviceArray, b: DeviceArray, gradients: Sequence[DeviceArray], engine: Engine
+    ) -> None:
         """Write the gradients of the weights and, if it is there, of the bias.
 
         All are flat, in the home of ``engine``: ∂W = LᵀR, ∂b = Σ A.

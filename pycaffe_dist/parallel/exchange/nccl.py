@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.engines.cupy import nccl as library
 from pycaffe_dist.engines.cupy.devices import address
@@ -65,7 +66,7 @@ class DeviceWay(Way):
     def losses(self, loss: Loss) -> DeviceLosses | None:
         return DeviceLosses(self.nccl, self.watch, loss) if isinstance(loss, Scalar) else None
 
-    def mean_over_ranks(self, values: Any) -> Any:
+    def mean_over_ranks(self, values: DeviceArray) -> Any:
         mean = values.copy()
         issue = partial(self.nccl.all_reduce, [mean], mean=True)
         self.watch.begin("BatchNorm", self.nccl, issue).wait()

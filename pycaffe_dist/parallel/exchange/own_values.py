@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.parcel import Parcel
 from pycaffe_dist.parallel.transport.collectives import all_through
 from pycaffe_dist.parallel.transport.comm_thread import CommThread

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, DeviceArray, Facts
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Array, Value
+from pycaffe_dist.memory import HOST, Value
 from pycaffe_dist.parallel.transport.comm_thread import CommThread, Submitted
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps
 from pycaffe_dist.parallel.transport.node import Node
@@ -103,13 +104,13 @@ class Parcel:
         self.count = sum(self.counts)
         self.begins = [sum(self.counts[:i]) for i in range(len(self.counts))]
         self.job: Submitted[None] | None = None
-        self.history: dict[str, Any] = {}
-        self.made: list[Any] = []
+        self.history: Facts = {}
+        self.made: list[DeviceArray] = []
         net = solver.net
         owners = dict.fromkeys(net.layer_names[param.owner[0]] for param in self.learnable)
         self.name = "+".join(owners)
 
-    def pieces(self, whole: Any) -> list[Any]:
+    def pieces(self, whole: DeviceArray) -> list[DeviceArray]:
         """The part of each parameter of values that lie end to end."""
         ends = zip(self.begins, self.counts, strict=True)
         return [whole[begin : begin + count] for begin, count in ends]
@@ -164,7 +165,7 @@ class Parcel:
             self.made = [np.zeros(end - begin, self.dtype)]
         self._release()
 
-    def plain(self, kept: Sequence[Any]) -> list[Array]:
+    def plain(self, kept: Sequence[DeviceArray]) -> list[Array]:
         """What this rank keeps, in plain memory."""
         return list(kept)
 
@@ -219,7 +220,7 @@ class Parcel:
         """
         self.weights = [param.blob.data.reshape(-1) for param in self.learnable]
 
-    def update(self, gradient: Any, result: Any, begin: int, end: int) -> None:
+    def update(self, gradient: DeviceArray, result: DeviceArray, begin: int, end: int) -> None:
         """Update the values from ``begin`` to ``end``, all of them held by this rank.
 
         Or leave them as they are, if that is the verdict.  ``gradient`` holds theirs, and is spent.

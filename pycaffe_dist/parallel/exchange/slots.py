@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pycaffe_dist.memory import Array
+from numpy.typing import DTypeLike
+
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.parcel import Fabric
 from pycaffe_dist.parallel.transport.collectives import all_through
 from pycaffe_dist.parallel.transport.communicator import Steps
@@ -27,7 +28,7 @@ class Slots:
     """
 
     def __init__(
-        self, fabric: Fabric, port: Port, tag: int, shape: tuple[int, ...], dtype: Any
+        self, fabric: Fabric, port: Port, tag: int, shape: tuple[int, ...], dtype: DTypeLike
     ) -> None:
         self._fabric, self._port, self._tag = fabric, port, tag
         ranks, count = fabric.communicator.size, 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
 from pycaffe_dist.parallel.plan.links import Links, measure_links
@@ -45,6 +46,6 @@ class Way:
         """The losses of all ranks, if they travel this way; None: with what else ranks tell."""
         return None
 
-    def mean_over_ranks(self, values: Any) -> Any:
+    def mean_over_ranks(self, values: DeviceArray) -> Any:
         """The mean of an array over ranks; None: it is made in the hosts."""
         return None

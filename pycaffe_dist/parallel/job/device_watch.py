@@ -13,7 +13,7 @@ class DeviceWatch(Watchdog):
     """Looks now and then whether the exchange that was issued last has come to its end.
 
     NCCL does not say who is missing, so all others are named; who is to blame says nothing.  The
-    job ends as it is: were NCCL's communicator aborted first, the main thread would go on with
+    job ends as it is: were NCCL's communicator aborted first, the main thread would continue with
     what is half exchanged.
     """
 

@@ -50,7 +50,7 @@ def rank_name(rank: int) -> str:
 
 @contextlib.contextmanager
 def told() -> Iterator[None]:
-    """A launcher is told of what is raised inside, which goes on to whoever says it."""
+    """A launcher is told of what is raised inside, and which is then raised again."""
     try:
         yield
     except BaseException:
@@ -100,7 +100,7 @@ def in_words(error: BaseException) -> str:
         )
     if type(error).__module__.startswith("mpi4py"):
         return (
-            f"MPI cannot go on{what}. A host or a link may be gone, or hosts do not reach each "
+            f"MPI cannot continue{what}. A host or a link may be gone, or hosts do not reach each "
             "other: a firewall, or an interface that not all of them have"
         )
     return ""
@@ -109,6 +109,8 @@ def in_words(error: BaseException) -> str:
 def crash_ends_job() -> None:
     """From now on an exception that nobody catches, in any thread, ends the whole job."""
     in_main, in_thread = sys.excepthook, threading.excepthook
+    if getattr(in_main, "ends_job", False):
+        return
 
     def crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         in_main(kind, error, trace)
@@ -118,4 +120,5 @@ def crash_ends_job() -> None:
         in_thread(args)
         end_job(FAILED)
 
+    crash.ends_job = True  # type: ignore[attr-defined]
     sys.excepthook, threading.excepthook = crash, crash_in_thread

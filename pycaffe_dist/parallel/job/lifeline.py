@@ -19,9 +19,11 @@ from dataclasses import asdict
 from pycaffe_dist import events as e
 
 VARIABLE = "PCD_LIFELINE"  # set by a launcher that listens
-RESUME = "PCD_RESUME"  # a state file that a restarted job goes on from, whatever its flags say
+RESUME = "PCD_RESUME"  # a state file that a restarted job resumes from, whatever its flags say
 AGAIN = "PCD_AGAIN"  # set where a job is started again: what is in its folder is its own
 PROGRESS = "PCD_PROGRESS"  # set by a launcher that shows how far training is
+MEMORY_FOLDER = "PCD_MEMORY"  # where snapshots are kept in memory, by a launcher that wants them
+MEMORY_EVERY = "PCD_MEMORY_EVERY"  # after so many iterations
 MARK = "\x1epcd "
 BEAT_SECONDS = 0.5
 RELAY_SECONDS = 0.2
@@ -30,6 +32,7 @@ RELAYED = (e.SolveBegins, e.Restored, e.TestBegins, e.Tested, e.TestInterrupted,
 BEFORE = -1  # the iteration of one that has not begun
 START = "start"  # a rank has been started, on a host that was reached; and its process number
 BEAT, SNAPSHOT, STALL, FAILED, END = "beat", "snapshot", "stall", "failed", "end"
+KEPT = "kept"  # a snapshot of an iteration is whole in memory
 EVENT = "event"  # of training, as JSON
 MEMORY = "memory"  # the name of shared memory, which is to be removed if we cannot
 

@@ -133,8 +133,13 @@ def _library() -> tuple[str, str]:
     try:
         probe = subprocess.run(PROBE, capture_output=True, text=True, timeout=PROBE_SECONDS)
         vendor, library = json.loads(probe.stdout)
-    except (ValueError, subprocess.TimeoutExpired) as e:
-        words = probe.stderr.strip().splitlines() if isinstance(e, ValueError) else []
+    except subprocess.TimeoutExpired as e:
+        raise MissingPartError(
+            f"MPI has not been loaded within {PROBE_SECONDS} s: the machine is too busy, or "
+            f"'{sys.executable} -c \"from mpi4py import MPI\"' hangs. Try it, and then again"
+        ) from e
+    except ValueError as e:
+        words = probe.stderr.strip().splitlines()
         raise MissingPartError(
             "several ranks need MPI, which cannot be loaded"
             + (f": {words[-1]}" if words else "")

@@ -14,12 +14,11 @@ class Probe:
     One that hangs tells nothing by itself, as it stays as long as the job does.
 
     Args:
-        launcher: the process of mpirun.
-        hosts: their names.
+        ways: the first words of a command on each host.
         env: variables for ssh.
     """
 
-    def __init__(self, launcher: int, hosts: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, ways: Mapping[str, Sequence[str]], env: Mapping[str, str]) -> None:
         self._asked = {
             host: subprocess.Popen(
                 [*command, "true"],
@@ -29,7 +28,7 @@ class Probe:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # no terminal: nobody is asked for a password
             )
-            for host, command in ways(launcher, hosts).items()
+            for host, command in ways.items()
         }
 
     @property

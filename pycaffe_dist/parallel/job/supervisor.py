@@ -6,26 +6,25 @@ import contextlib
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import open_regular
-from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.files import is_private, open_regular
+from pycaffe_dist.parallel.job import lifeline, memory
 from pycaffe_dist.parallel.job.hostfile import Host
 from pycaffe_dist.parallel.job.mpirun import Mpirun, environment, find_mpirun, passed_on
 from pycaffe_dist.parallel.job.mpirun_words import Words
-from pycaffe_dist.parallel.job.reach import Probe
+from pycaffe_dist.parallel.job.reach import Probe, ways
 from pycaffe_dist.parallel.transport import confine
 
 Show = Callable[[bytes], None]
@@ -63,6 +62,7 @@ class Job:
         heard_at: when it was heard of last, by the monotonic clock.
         iteration: where it was then; None before its first sign of life.
         snapshots: the state files of whole snapshots, oldest first.
+        kept: the iteration of the newest snapshot that is kept in memory.
         end: "done" or "early" when it has said that it is through.
         started: whether a rank was heard of, so that all hosts have been reached.
         failed, culprit: the exit code that a failing rank announced, and its name.
@@ -87,6 +87,7 @@ class Job:
         self.heard_at = time.monotonic()
         self.iteration: int | None = None
         self.snapshots: list[str] = []
+        self.kept: int | None = None
         self.end: str | None = None
         self._end_code = 0
         self._wish: signal.Signals | None = None
@@ -167,9 +168,13 @@ class Job:
             listener.join(LEAVE_SECONDS)
         self.away = self.away or list(self.words.not_reached)  # which is of all, after a kill
 
-    def probe(self) -> Probe:
-        """Ask the hosts whether they answer."""
-        return Probe(self.process.pid, [host.name for host in self.hosts], self._environment())
+    def ways(self) -> dict[str, list[str]]:
+        """How mpirun gets to the hosts."""
+        return ways(self.process.pid, [host.name for host in self.hosts])
+
+    def probe(self, ways: Mapping[str, Sequence[str]] | None = None) -> Probe:
+        """Ask its hosts, or those of other ways, whether they answer."""
+        return Probe(self.ways() if ways is None else ways, self._environment())
 
     def _note(self, word: str, value: str) -> None:
         self.heard_at = time.monotonic()
@@ -183,6 +188,8 @@ class Job:
             self.iteration = int(value)
         elif word == lifeline.SNAPSHOT:
             self.snapshots.append(value)
+        elif word == lifeline.KEPT:
+            self.kept = int(value)
         elif word == lifeline.STALL and self.failed is None:
             # Later ones are of ranks that were stopped, and woken only to be ended with the rest.
             self.stalls.append(value)
@@ -226,9 +233,12 @@ class Job:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(wish)
 
-    def kill(self) -> None:
-        """End it: mpirun gets the time to end its ranks, on other hosts too."""
-        if self.running:
+    def kill(self, politely: bool = True) -> None:
+        """End it: mpirun gets the time to end its ranks, on other hosts too.
+
+        Ranks that are asked politely may stop with a snapshot; others are gone at once.
+        """
+        if self.running and (politely or self.hosts):
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(LEAVE_SECONDS if self.mpirun else 0)
@@ -274,20 +284,11 @@ def to_stderr(line: bytes) -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of launchers that were killed; what others have put there stays."""
+    """Remove what launchers that were killed have left; what others have put there stays."""
+    memory.sweep()
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*"):
-        if not Path("/proc", folder.name.split("-")[2]).exists() and _is_private(folder):
+        if not Path("/proc", folder.name.split("-")[2]).exists() and is_private(folder):
             _remove(folder)
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether it is a folder, of this user, that nobody else can put anything into."""
-    try:
-        found = folder.lstat()
-    except OSError:  # its owner was faster
-        return False
-    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-    return ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _remove(folder: Path) -> None:

@@ -40,8 +40,21 @@ class Stall:
         return f"waited {self.seconds:.0f} s for {who}, in the exchange of {self.what}"
 
 
+@dataclass(frozen=True)
+class Wait:
+    """A wait that is not over: for what, for whom, since when, and how long it may take."""
+
+    what: str
+    ranks: Callable[[], Sequence[int]]
+    since: float
+    patience: float
+
+
 class Watchdog:
-    """Watches the waits of a rank's communication thread from a thread of its own.
+    """Watches the waits of a rank's threads from a thread of its own.
+
+    Each thread has a wait of its own: one that ends in the communication thread says nothing of
+    what the main thread has begun to wait for.
 
     Args:
         timeout: seconds that a wait may take; 0: any time.
@@ -58,45 +71,48 @@ class Watchdog:
         self.timeout, self.hosts = timeout, list(hosts)
         self._bark = bark or _end
         self._lock = threading.Lock()
-        self._what, self._since, self._patience = "", 0.0, timeout
-        self._ranks: Callable[[], Sequence[int]] | None = None
+        self._waits: dict[int, Wait] = {}  # by thread
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def waiting(self, what: str, ranks: Sequence[int] | Callable[[], Sequence[int]]) -> None:
-        """A wait begins, or has moved on: its time counts from now.
+    def waiting(
+        self, what: str, ranks: Sequence[int] | Callable[[], Sequence[int]], least: float = 0.0
+    ) -> None:
+        """A wait of this thread begins, or has moved on: its time counts from now.
 
         Args:
             what: parameter or purpose: "fc6 (sfb)".
             ranks: who is missing; as a function if that changes while we wait.
+            least: seconds that are granted.
         """
+        missing = ranks if callable(ranks) else lambda: ranks
+        wait = Wait(what, missing, time.monotonic(), max(self.timeout, least))
         with self._lock:
-            self._what, self._since, self._patience = what, time.monotonic(), self.timeout
-            self._ranks = ranks if callable(ranks) else lambda: ranks
+            self._waits[threading.get_ident()] = wait
 
     def done(self) -> None:
-        """The wait is over."""
+        """The wait of this thread is over."""
         with self._lock:
-            self._ranks = None
+            self._waits.pop(threading.get_ident(), None)
 
     @contextmanager
     def during(
         self, what: str, ranks: Callable[[], Sequence[int]], least: float = BEGIN_SECONDS
     ) -> Iterator[None]:
         """A wait that takes as long as the block, which may compute too: ``least`` is granted."""
-        self.waiting(what, ranks)
-        self._patience = max(self.timeout, least)
+        self.waiting(what, ranks, least)
         yield
         self.done()
 
     def late(self) -> Stall | None:
-        """The wait, if it has taken too long."""
+        """A wait, if one has taken too long."""
+        now = time.monotonic()
         with self._lock:
-            seconds = time.monotonic() - self._since
-            if self._ranks is None or not self.timeout or seconds < self._patience:
-                return None
-            names = {rank: self._name(rank) for rank in self._ranks()}
-            return Stall(rank_and_size()[0], names, self._what, seconds)
+            waits = [wait for wait in self._waits.values() if now - wait.since >= wait.patience]
+        if not waits or not self.timeout:
+            return None
+        names = {rank: self._name(rank) for rank in waits[0].ranks()}
+        return Stall(rank_and_size()[0], names, waits[0].what, now - waits[0].since)
 
     def _name(self, rank: int) -> str:
         host = f" on {self.hosts[rank]}" if rank < len(self.hosts) else ""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.parallel.observe.trace import Totals
 
@@ -14,7 +15,7 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 NOT_TEXT = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")  # what YAML takes them for
 
 
-def write_stats(path: str, reports: Sequence[dict[str, Any]], **facts: Any) -> None:
+def write_stats(path: str, reports: Sequence[Facts], **facts: Any) -> None:
     """Sums over all ranks by layer and scheme, and each rank's times.
 
     Args:
@@ -26,8 +27,8 @@ def write_stats(path: str, reports: Sequence[dict[str, Any]], **facts: Any) -> N
         file.write("\n".join(_yaml(stats(reports, **facts))).encode() + b"\n")
 
 
-def stats(reports: Sequence[dict[str, Any]], **facts: Any) -> dict[str, Any]:
-    layers: dict[str, dict[str, Any]] = {}
+def stats(reports: Sequence[Facts], **facts: Any) -> Facts:
+    layers: dict[str, Facts] = {}
     for report in reports:
         for name, scheme, exchanges, sent, received, seconds in report["traffic"]:
             layer = layers.setdefault(name, {}).setdefault(
@@ -40,7 +41,7 @@ def stats(reports: Sequence[dict[str, Any]], **facts: Any) -> dict[str, Any]:
     return {**facts, "ranks": [_rank(report) for report in reports], "layers": layers}
 
 
-def _rank(report: dict[str, Any]) -> dict[str, Any]:
+def _rank(report: Facts) -> Facts:
     totals = Totals(**report["totals"])
     return {
         "rank": report["rank"],
@@ -58,7 +59,7 @@ def _rank(report: dict[str, Any]) -> dict[str, Any]:
 # -- just enough YAML ------------------------------------------------------------------------------
 
 
-def _yaml(value: dict[str, Any], indent: str = "") -> Iterator[str]:
+def _yaml(value: Facts, indent: str = "") -> Iterator[str]:
     for key, item in value.items():
         name = _scalar(key)
         if isinstance(item, dict) and item:

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.net import Net
 
@@ -77,7 +78,7 @@ class Span:
     name: str
     begin: float
     end: float
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
 
 
 class Exchange:
@@ -177,7 +178,7 @@ class Recorder:
         """The main thread has computed ``name`` from ``begin``, a time of ``clock``, until now."""
         self._keep("compute", name, begin, self.clock(), {})
 
-    def _keep(self, kind: str, name: str, begin: float, end: float, facts: dict[str, Any]) -> None:
+    def _keep(self, kind: str, name: str, begin: float, end: float, facts: Facts) -> None:
         if not self.keep:
             return
         if len(self.spans) < MOST_SPANS:
@@ -186,7 +187,7 @@ class Recorder:
             self.dropped += 1
 
     def totals(self) -> Totals:
-        """The sums up to now, with what is still going on."""
+        """The sums up to now, with what is still under way."""
         with self._lock:
             now = self.clock()
             s = self._sums
@@ -225,7 +226,7 @@ class Recorder:
 
     # -- for rank 0 ----------------------------------------------------------------------------
 
-    def report(self, host: str = "") -> dict[str, Any]:
+    def report(self, host: str = "") -> Facts:
         """Everything noted, as plain values that travel to rank 0."""
         t = self.totals()
         return {
@@ -241,7 +242,7 @@ class Recorder:
 # -- the trace -------------------------------------------------------------------------------------
 
 
-def write_trace(path: str, reports: Sequence[dict[str, Any]]) -> None:
+def write_trace(path: str, reports: Sequence[Facts]) -> None:
     """One file of all ranks, for Perfetto (ui.perfetto.dev) or chrome://tracing."""
     events = [event for report in reports for event in _events(report)]
     with atomic_write(path) as file:
@@ -250,7 +251,7 @@ def write_trace(path: str, reports: Sequence[dict[str, Any]]) -> None:
         file.write(b"\n]}\n")
 
 
-def _events(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _events(report: Facts) -> Iterator[Facts]:
     """A process for the rank, a row for its main thread, and rows for its exchanges.
 
     Exchanges overlap each other; each takes the first row on which it touches no other.
@@ -283,5 +284,5 @@ def _events(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield _meta("thread_name", rank, row, {"name": name})
 
 
-def _meta(what: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+def _meta(what: str, pid: int, tid: int, args: Facts) -> Facts:
     return {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": args}

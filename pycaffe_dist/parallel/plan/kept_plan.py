@@ -1,15 +1,15 @@
 """A run keeps its plan: sums of another scheme are rounded otherwise, and links measure otherwise.
 
-Every snapshot has the plan among the solver's notes.  A run that goes on as it was, with the same
-net, ranks and flags, uses it again, so that it goes on exactly.
+Every snapshot has the plan among the solver's notes.  A resumed run, with the same
+net, ranks and flags, uses it again, so that it continues exactly.
 """
 
 from __future__ import annotations
 
 import zlib
 from dataclasses import asdict
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.parallel.plan.plan import Entry, Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.solver import Solver
@@ -30,7 +30,7 @@ def kept_plan(solver: Solver, settings: ClusterSettings, ranks: int, nodes: int)
     note = solver.notes.get(NOTE)
     if note is None or note["for"] != _key(solver, settings, ranks, nodes):
         return None
-    facts: dict[str, Any] = dict(note["plan"])
+    facts: Facts = dict(note["plan"])
     entries = [Entry(**{**entry, "params": tuple(entry["params"])}) for entry in facts["entries"]]
     return Plan(**{**facts, "entries": tuple(entries)})
 

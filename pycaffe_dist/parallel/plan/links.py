@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps, done, run
 from pycaffe_dist.parallel.transport.streams import Port, Receiving, Sending
 from pycaffe_dist.parallel.transport.tags import NUMBERS, RING
@@ -74,7 +74,7 @@ def bits_per_second(text: str) -> float:
 # -- measuring -------------------------------------------------------------------------------------
 
 
-def measure_links(comm: Communicator, xp: Any = np) -> Links:
+def measure_links(comm: Communicator, xp: ArrayModule = np) -> Links:
     """Measure with all ranks at once; every rank gets the slowest of all.
 
     Neighbours in a ring of node leaders send to each other, so that both directions are in use, as
@@ -108,7 +108,7 @@ def measure_devices(comm: Communicator, nccl: Any) -> Links:
     return Links(link, link, 1 / flop, 1 / byte, handling=0.0)
 
 
-def measure_rank(xp: Any = np) -> tuple[float, float]:
+def measure_rank(xp: ArrayModule = np) -> tuple[float, float]:
     """(flops a second of a GEMM, bytes a second read and written) of this process."""
     # Two arrays: of one with itself NumPy computes half.
     a, b = xp.ones((ROWS, SIDE), np.float32), xp.ones((ROWS, SIDE), np.float32)
@@ -138,18 +138,18 @@ def _best(work: Callable[[], None]) -> float:
 
 def _measure_ring(comm: Communicator, members: Sequence[int]) -> tuple[AlphaBeta, float]:
     """(alpha and beta, processor seconds a byte) of the slowest; ranks that have no ring wait."""
-    alpha = _slowest(comm, (_time_ring(comm, members, 1, PINGS)[0],))[0]
-    first = _slowest(comm, (_time_ring(comm, members, FIRST, 1)[0],))[0]
+    alpha = _slowest(comm, (time_ring(comm, members, 1, PINGS)[0],))[0]
+    first = _slowest(comm, (time_ring(comm, members, FIRST, 1)[0],))[0]
     if not first:  # nobody has a ring
         return AlphaBeta(0.0, 0.0), 0.0
     size = int(min(MOST, max(FIRST, FIRST * AIM / first)))
-    seconds, busy = _slowest(comm, _time_ring(comm, members, size, TRIALS))
+    seconds, busy = _slowest(comm, time_ring(comm, members, size, TRIALS))
     return AlphaBeta(alpha, max(0.0, seconds - alpha) / size), busy / size
 
 
 def _measure_node(comm: Communicator) -> AlphaBeta:
     mates = comm.nodes.mates(comm.rank)
-    alpha = _slowest(comm, (_time_ring(comm, mates, 1, PINGS)[0],))[0]
+    alpha = _slowest(comm, (time_ring(comm, mates, 1, PINGS)[0],))[0]
     seconds = 0.0
     if len(mates) > 1:
         me = mates.index(comm.rank)
@@ -164,7 +164,7 @@ def _measure_node(comm: Communicator) -> AlphaBeta:
     return AlphaBeta(alpha, _slowest(comm, (seconds,))[0] / SHARED)
 
 
-def _time_ring(
+def time_ring(
     comm: Communicator, ring: Sequence[int], size: int, trials: int
 ) -> tuple[float, float]:
     """Least seconds, by the clock and of the processor, to send ``size`` bytes to the next."""

@@ -11,7 +11,7 @@ from pycaffe_dist.parallel.plan.buckets import Choice, Group, grouped
 from pycaffe_dist.parallel.plan.cost import WIRE_BYTES, Cost, CostModel
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 from pycaffe_dist.parallel.plan.requests import Requests
-from pycaffe_dist.parallel.plan.step import Transfer, layer_times, step_seconds
+from pycaffe_dist.parallel.plan.step import Schedule, Transfer, layer_times, step_seconds
 from pycaffe_dist.parallel.plan.units import Unit, units
 from pycaffe_dist.parallel.schemes.scheme import Scheme
 from pycaffe_dist.parallel.schemes.sfb import SFB
@@ -100,6 +100,18 @@ def make_plan(
     Raises:
         NetError: a scheme is asked of a layer that cannot use it.
     """
+    return _Planner(net, settings, ranks, nodes, links, solver or SolverParameter()).plan()[0]
+
+
+def make_schedule(
+    net: Net,
+    settings: ClusterSettings,
+    ranks: int,
+    nodes: int,
+    links: Links,
+    solver: SolverParameter | None = None,
+) -> tuple[Plan, Schedule]:
+    """The plan, and what it makes of a rank's step: for those who run the step in thought."""
     return _Planner(net, settings, ranks, nodes, links, solver or SolverParameter()).plan()
 
 
@@ -134,7 +146,7 @@ class _Planner:
         self.requests = Requests(net, self.units, settings, self.waits, ranks)
         self.options = [self.requests.options(unit) for unit in self.units]
 
-    def plan(self) -> Plan:
+    def plan(self) -> tuple[Plan, Schedule]:
         """Schemes first, then buckets."""
         policy = self.settings.policy
         schemes = self._paper() if policy == "paper" else self._measured()
@@ -142,15 +154,17 @@ class _Planner:
         reasons = [self._reason(i, scheme) for i, scheme in enumerate(schemes)]
         groups = self._groups(schemes, limit, reasons)
         update = sum(self.model.update(unit.load.values) for unit in self.units)
-        return Plan(
+        schedule = self._schedule(groups)
+        plan = Plan(
             self._entries(groups),
             self.model.ranks,
             self.model.nodes,
             policy,
             self.settings.wire,
-            alone_ms=1e3 * (self.passes * self.times.total + update),
-            step_ms=1e3 * self._step(groups)[0],
+            alone_ms=1e3 * (schedule.compute + update),
+            step_ms=1e3 * step_seconds(schedule),
         )
+        return plan, schedule
 
     # -- policies ----------------------------------------------------------------------------
 
@@ -205,21 +219,23 @@ class _Planner:
         return min(BUCKETS, key=lambda limit: self._score(chosen, limit))
 
     def _score(self, chosen: Sequence[Scheme], limit: int) -> float:
-        step, link = self._step(self._groups(chosen, limit))
-        return step + VISIBLE * link
+        schedule = self._schedule(self._groups(chosen, limit))
+        return step_seconds(schedule) + VISIBLE * schedule.link
 
-    def _step(self, groups: Sequence[Group]) -> tuple[float, float]:
-        """Expected seconds of a step, and of all its exchanges on the link."""
-        costs = [group.scheme.cost(self.model, group.load) for group in groups]
-        step = step_seconds(
+    def _schedule(self, groups: Sequence[Group]) -> Schedule:
+        return Schedule(
             self.times,
-            [Transfer(g.layer, c.link, c.work) for g, c in zip(groups, costs, strict=True)],
+            tuple(self._transfer(group) for group in groups),
             overlap=self.settings.overlap,
             barrier=bool(self.waits),
-            stale=self.stale,
+            staleness=self.settings.staleness,
             passes=self.passes,
         )
-        return step, sum(cost.link for cost in costs)
+
+    def _transfer(self, group: Group) -> Transfer:
+        cost = group.scheme.cost(self.model, group.load)
+        name = self.net.layer_names[group.layer]
+        return Transfer(group.layer, cost.link, cost.work, cost.bytes, name, group.scheme.name)
 
     # -- buckets and entries -----------------------------------------------------------------
 

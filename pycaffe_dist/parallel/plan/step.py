@@ -18,6 +18,9 @@ class Transfer:
     layer: int
     link: float
     work: float
+    bytes: int = 0  # sent by the rank that sends most
+    name: str = ""
+    scheme: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,36 +35,58 @@ class LayerTimes:
         return sum(self.forward) + sum(self.backward)
 
 
-def step_seconds(
-    times: LayerTimes,
-    transfers: Sequence[Transfer],
-    *,
-    overlap: bool = True,
-    barrier: bool = False,
-    stale: bool = False,
-    passes: int = 1,
-) -> float:
+@dataclass(frozen=True)
+class Schedule:
+    """What a rank computes and exchanges in a step.
+
+    Attributes:
+        times: of the layers.
+        transfers: in the order in which they take the link, the lowest layer last.
+        overlap: DWBP; without it exchanges start when backward has ended, and forward waits for
+            all of them.
+        barrier: updates wait for the last exchange (``clip_gradients``).
+        staleness: iterations a rank may be ahead; with more than 0, forward may use older values.
+        passes: forward and backward in a step (``iter_size``); exchanges start in the last.
+    """
+
+    times: LayerTimes
+    transfers: tuple[Transfer, ...]
+    overlap: bool = True
+    barrier: bool = False
+    staleness: int = 0
+    passes: int = 1
+
+    @property
+    def compute(self) -> float:
+        """Seconds of all passes of a step."""
+        return self.passes * self.times.total
+
+    @property
+    def link(self) -> float:
+        """Seconds of all exchanges on the link."""
+        return sum(transfer.link for transfer in self.transfers)
+
+    @property
+    def work(self) -> float:
+        """Seconds of the processor for all exchanges."""
+        return sum(transfer.work for transfer in self.transfers)
+
+
+def step_seconds(schedule: Schedule) -> float:
     """Expected seconds from one backward to the next.
 
     A rank is one processor and one link.  Backward runs layer by layer; each exchange takes the
     link in its turn, from the moment its gradient is there, and then the processor for its work;
-    the next forward waits for a layer's exchange when it gets to that layer.
-
-    Args:
-        times: of the layers.
-        transfers: in the order in which they take the link.
-        overlap: DWBP; without it exchanges start when backward has ended, and forward waits for
-            all of them.
-        barrier: updates wait for the last exchange (``clip_gradients``).
-        stale: forward may use older values, so that only the busier of processor and link counts.
-        passes: forward and backward in a step (``iter_size``); exchanges start in the last.
+    the next forward waits for a layer's exchange when it gets to that layer.  Where staleness is
+    allowed, only the busier of processor and link counts.
     """
-    link_total, work_total = sum(e.link for e in transfers), sum(e.work for e in transfers)
-    if stale:
-        return max(link_total, passes * times.total + work_total)
-    if not overlap:
-        return passes * times.total + link_total + work_total
-    return _overlapped(times, transfers, (passes - 1) * times.total, barrier)
+    if schedule.staleness:
+        return max(schedule.link, schedule.compute + schedule.work)
+    if not schedule.overlap:
+        return schedule.compute + schedule.link + schedule.work
+    times = schedule.times
+    before = (schedule.passes - 1) * times.total
+    return _overlapped(times, schedule.transfers, before, schedule.barrier)
 
 
 def _overlapped(

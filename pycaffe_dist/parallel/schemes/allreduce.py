@@ -9,9 +9,9 @@ makes the scheme: allreduce divides it by P, sharded (which builds on this) make
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from pycaffe_dist.memory import HOST, Array, aligned
+from pycaffe_dist.aliases import Array, DeviceArray
+from pycaffe_dist.memory import HOST, aligned
 from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceParcel
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel, blocks
 from pycaffe_dist.parallel.plan.cost import Cost, CostModel, Load
@@ -145,7 +145,7 @@ class DeviceAllreduce(DeviceParcel):
             self.wire.pack(diff, piece)
         self.wire.add_up(self.packed, self.total)
 
-    def _gather(self, values: Any) -> None:
+    def _gather(self, values: DeviceArray) -> None:
         """Get all shards, of which this rank's are ``values``, in ``packed``."""
         begin = self.nccl.rank * self.shard
         mine = self.packed[begin : begin + self.shard]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceParcel
 from pycaffe_dist.parallel.exchange.parcel import BLOCK, Contents, Fabric
 from pycaffe_dist.parallel.plan.cost import Cost, CostModel, Load

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceParcel
 from pycaffe_dist.parallel.exchange.factors import Factored
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric
@@ -87,7 +86,7 @@ class DeviceSfb(Factored, DeviceParcel):
         self.nccl.all_gather(self._pack())
         self._unpack()
 
-    def _pack(self) -> list[tuple[Any, Any]]:
+    def _pack(self) -> list[tuple[DeviceArray, DeviceArray]]:
         """Put this rank's factors to their place among all ranks': (part, whole) for both."""
         pairs = []
         for mine, packed in zip(self.mine, self.packed, strict=True):
@@ -105,7 +104,7 @@ class DeviceSfb(Factored, DeviceParcel):
         super().finish()
         self._multiply([self.gradient(param) for param in self.learnable])
 
-    def _multiply(self, gradients: Sequence[Any]) -> None:
+    def _multiply(self, gradients: Sequence[DeviceArray]) -> None:
         a = self.all[0].reshape(-1, self.factors.product.outputs)
         b = self.all[1].reshape(-1, self.factors.product.inputs)
         self.factors.multiply(a, b, gradients, self.engine)

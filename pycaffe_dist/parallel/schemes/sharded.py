@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.device import DeviceFabric
 from pycaffe_dist.parallel.exchange.parcel import Contents, blocks
 from pycaffe_dist.parallel.plan.cost import Cost, CostModel, Load

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.parcel import Contents, Fabric, Parcel, blocks
 from pycaffe_dist.parallel.exchange.slots import Slots
 from pycaffe_dist.parallel.plan.cost import Cost, CostModel, Load

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 
 
 class Clocks:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import NUMPY
-from pycaffe_dist.memory import HOST, Array
+from pycaffe_dist.memory import HOST
 from pycaffe_dist.parallel.exchange.factors import Factors
 from pycaffe_dist.parallel.ssp.routes import Route, routes
 from pycaffe_dist.parallel.transport.communicator import Nodes

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.exchange.parcel import Fabric
 from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.ssp.clocks import Clocks

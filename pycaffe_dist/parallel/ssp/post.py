@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.observe.trace import Exchange
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.communicator import Communicator, Request, Steps

@@ -13,6 +13,9 @@ so that no rank is ever more than s iterations ahead of what it has seen of the 
 Updates add up: what could not be sent in time is joined by the next one and travels as one.  So a
 budget of bandwidth does not stop training, it makes it stale, within the bound.  What is at the
 bound goes first, then the largest updates.
+
+What the main and the communication thread share, and the states of an outbox, is told in mail.py;
+here everything runs in the main thread.
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import Array
 from pycaffe_dist.parallel.decisions import LOSS, OUTPUTS
 from pycaffe_dist.parallel.plan.plan import Entry, together
 from pycaffe_dist.parallel.schemes.scheme import schemes
@@ -39,8 +42,8 @@ from pycaffe_dist.parallel.transport.collectives import broadcast, mean
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.streams import Port
 from pycaffe_dist.parallel.transport.tags import VALUES
-from pycaffe_dist.solver import outputs_of
 from pycaffe_dist.solvers import update
+from pycaffe_dist.solvers.testing import outputs_of
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps, done
-from pycaffe_dist.parallel.transport.plain import decode, encode
+from pycaffe_dist.parallel.transport.plain import Plain, decode, encode, refusal
 from pycaffe_dist.parallel.transport.streams import Port, Receiving, Sending
 from pycaffe_dist.parallel.transport.tags import OBJECT, SIZES, VALUES
 
@@ -121,10 +121,10 @@ def mean(port: Port, values: Array, tag: int = VALUES) -> Steps[None]:
 # -- small objects ---------------------------------------------------------------------------------
 
 
-def gather_objects(communicator: Communicator, value: Any, root: int = 0) -> Steps[list[Any]]:
+def gather_objects(communicator: Communicator, value: Plain, root: int = 0) -> Steps[list[Plain]]:
     """What each rank has, by rank; an empty list on all but the root."""
     if communicator.rank != root:
-        yield from _send_object(communicator, value, root)
+        yield from _send_object(communicator, value, [root])
         return []
     found = []
     for rank in range(communicator.size):
@@ -135,23 +135,32 @@ def gather_objects(communicator: Communicator, value: Any, root: int = 0) -> Ste
     return found
 
 
-def broadcast_object(communicator: Communicator, value: Any, root: int = 0) -> Steps[Any]:
+def broadcast_object(communicator: Communicator, value: Plain, root: int = 0) -> Steps[Plain]:
     """What the root has."""
     if communicator.rank == root:
-        for rank in range(communicator.size):
-            if rank != root:
-                yield from _send_object(communicator, value, rank)
+        others = [rank for rank in range(communicator.size) if rank != root]
+        yield from _send_object(communicator, value, others)
         return value
     return (yield from _receive_object(communicator, root))
 
 
-def _send_object(communicator: Communicator, value: Any, to: int) -> Steps[None]:
-    text = np.frombuffer(encode(value), np.uint8)
+def _send_object(communicator: Communicator, value: Plain, to: Sequence[int]) -> Steps[None]:
+    """Send what they wait for; if it cannot be sent, the reason, so that all of them raise it."""
+    error: PcdError | None = None
+    try:
+        data = encode(value)
+    except PcdError as e:
+        error = PcdError(f"rank {communicator.rank}: {e}")
+        data = refusal(error)
+    text = np.frombuffer(data, np.uint8)
     size = np.array([text.size], np.int64)
-    yield from done([communicator.isend(size, to, SIZES), communicator.isend(text, to, OBJECT)])
+    pairs = [(communicator.isend(size, r, SIZES), communicator.isend(text, r, OBJECT)) for r in to]
+    yield from done([request for pair in pairs for request in pair])
+    if error is not None:
+        raise error
 
 
-def _receive_object(communicator: Communicator, source: int) -> Steps[Any]:
+def _receive_object(communicator: Communicator, source: int) -> Steps[Plain]:
     size = np.zeros(1, np.int64)
     yield from done([communicator.irecv(size, source, SIZES)])
     text = np.empty(int(size[0]), np.uint8)

@@ -8,7 +8,8 @@ States of an exchange
 *waiting* (in ``_waiting`` or ``_urgent``), *under way* (in the list that ``_work`` has), *done*
 (``Submitted.done``).  At most MOST_UNDER_WAY are under way, the oldest first, and urgent ones
 besides: all ranks submit exchanges in one order, so the oldest is under way on every rank, and no
-ranks wait for each other in a circle.  Background steps (``serve``) are always under way.
+ranks wait for each other in a circle.  Background steps (``serve``) are always under way until they
+end, and the thread ends after them.
 
 Who owns what
 -------------
@@ -93,11 +94,19 @@ class CommThread:
         return self
 
     def close(self) -> None:
-        """Finish what is under way and stop."""
+        """Finish what is under way, in the background too, and stop.
+
+        What is received in the background ends when all others have said goodbye: were it left
+        before, MPI would write what still comes into memory that is free by then.
+        """
         with self._changed:
             self._closing = True
             self._changed.notify_all()
+        if self._watchdog is not None:
+            self._watchdog.waiting("the end", self.communicator.awaited)
         self._thread.join()
+        if self._watchdog is not None:
+            self._watchdog.done()
         sys.setswitchinterval(self._switch)
         self._raise()
 
@@ -124,7 +133,7 @@ class CommThread:
         return job
 
     def serve(self, steps: Steps[Any]) -> None:
-        """Hand over something that goes on beside the exchanges for as long as the thread runs."""
+        """Hand over something that runs beside the exchanges; it ends some time after close."""
         with self._changed:
             self._background.append(steps)
             self._changed.notify_all()
@@ -197,7 +206,7 @@ class CommThread:
         while True:
             with self._changed:
                 idle = not (under_way or self._waiting or self._urgent)
-                if idle and self._closing:
+                if idle and self._closing and not self._background:
                     return
                 if idle and not self._background:
                     self._changed.wait()
@@ -208,7 +217,7 @@ class CommThread:
                 under_way += begun
                 self._tell_watchdog(under_way)
             moved = sum(self._step(job) for job in under_way) > 0
-            served = sum(next(steps, False) for steps in self._background) > 0
+            served = self._serve()
             if moved:
                 before = len(under_way)
                 under_way = [job for job in under_way if not job.done]
@@ -221,6 +230,15 @@ class CommThread:
             elif under_way or self._background:
                 time.sleep(pause)
                 pause = min(pause * 1.5, LONGEST_SLEEP if self._awaited else UNHURRIED)
+
+    def _serve(self) -> bool:
+        """Let what continues in the background take a step, until it is over; whether it moved."""
+        moved = [next(steps, None) for steps in self._background]
+        if None in moved:
+            over = [steps for steps, m in zip(self._background, moved, strict=False) if m is None]
+            with self._changed:
+                self._background = [steps for steps in self._background if steps not in over]
+        return any(m is not False for m in moved)
 
     def _next(self, under_way: int) -> list[Submitted[Any]]:
         """The jobs that begin now: all urgent ones, and the oldest others if there is room."""

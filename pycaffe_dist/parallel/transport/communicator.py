@@ -11,11 +11,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 
 T = TypeVar("T")
 # An exchange under way: it yields whether it moved since it was last asked, and returns its result.
@@ -126,7 +127,7 @@ class Communicator(ABC):
     def _irecv(self, array: Array, source: int, tag: int) -> Request: ...
 
     @abstractmethod
-    def share(self, count: int, dtype: Any) -> Array:
+    def share(self, count: int, dtype: DTypeLike) -> Array:
         """Zeros that all ranks of the node see and may change; they all call this together."""
 
     @abstractmethod

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DeviceArray, DType
 from pycaffe_dist.engines.cupy.nccl import Nccl
 
 
@@ -22,17 +23,17 @@ class DeviceWire:
     def __init__(self, nccl: Nccl, mean: bool) -> None:
         self.nccl, self.engine, self.mean = nccl, nccl.engine, mean
 
-    def room(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def room(self, count: int, dtype: DType) -> Any:
         """Where ``count`` numbers can be received."""
         return self.engine.home.allocate(count, dtype)
 
-    def pack(self, values: Any, packed: Any) -> None:
+    def pack(self, values: DeviceArray, packed: DeviceArray) -> None:
         packed[...] = values
 
-    def unpack(self, packed: Any, values: Any) -> None:
+    def unpack(self, packed: DeviceArray, values: DeviceArray) -> None:
         values[...] = packed
 
-    def add_up(self, packed: Any, total: Any) -> None:
+    def add_up(self, packed: DeviceArray, total: DeviceArray) -> None:
         """Rank r gets, in ``total``, the r-th of P parts of all, as their sum or mean."""
         self.nccl.reduce_scatter(packed, total, self.mean)
 
@@ -46,25 +47,25 @@ class _Half(DeviceWire):
     def __init__(self, nccl: Nccl, mean: bool) -> None:
         super().__init__(nccl, mean)
         self._scale = 1 / nccl.size if mean else 1.0
-        self._theirs: Any = None  # what comes of others, in one exchange after the other
+        self._theirs: DeviceArray = None  # what comes of others, in one exchange after the other
 
-    def room(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def room(self, count: int, dtype: DType) -> Any:
         return super().room(count, np.dtype(np.uint16))
 
-    def pack(self, values: Any, packed: Any) -> None:
+    def pack(self, values: DeviceArray, packed: DeviceArray) -> None:
         self.engine.launch(self.cast, values.dtype, values.size, values, packed)
 
-    def unpack(self, packed: Any, values: Any) -> None:
+    def unpack(self, packed: DeviceArray, values: DeviceArray) -> None:
         self._add(1, 1.0, packed, values)
 
-    def add_up(self, packed: Any, total: Any) -> None:
+    def add_up(self, packed: DeviceArray, total: DeviceArray) -> None:
         if self._theirs is None or self._theirs.size < packed.size:
             self._theirs = self.room(packed.size, packed.dtype)
         theirs = self._theirs[: packed.size]
         self.nccl.all_to_all(packed, theirs)
         self._add(self.nccl.size, self._scale, theirs, total)
 
-    def _add(self, parts: int, scale: float, packed: Any, total: Any) -> None:
+    def _add(self, parts: int, scale: float, packed: DeviceArray, total: DeviceArray) -> None:
         self.engine.launch(self.add, total.dtype, total.size, parts, scale, packed, total)
 
 

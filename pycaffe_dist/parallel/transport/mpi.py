@@ -14,12 +14,14 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.files import mapped
-from pycaffe_dist.memory import Array
 from pycaffe_dist.optional import require
 from pycaffe_dist.parallel.job import lifeline
+from pycaffe_dist.parallel.job.failure import crash_ends_job
 from pycaffe_dist.parallel.job.launcher import tune_mpi
 from pycaffe_dist.parallel.transport import confine
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request, as_bytes
@@ -53,6 +55,7 @@ class MpiCommunicator(Communicator):
     def __init__(self, host: str | None = None, ranks: int | None = None) -> None:
         tune_mpi()
         self._mpi: Any = _start()
+        crash_ends_job()  # at exit MPI waits for all ranks, and they wait for this one
         if network := os.environ.get(confine.VARIABLE):
             confine.hear_only(network)
         level = self._mpi.Query_thread()
@@ -95,7 +98,7 @@ class MpiCommunicator(Communicator):
     def _irecv(self, array: Array, source: int, tag: int) -> Request:
         return _MpiRequest(self._comm.Irecv([as_bytes(array), self._mpi.BYTE], source, tag))
 
-    def share(self, count: int, dtype: Any) -> Array:
+    def share(self, count: int, dtype: DTypeLike) -> Array:
         if self._node.Get_size() == 1:
             return np.zeros(count, dtype)
         size = -(-count * np.dtype(dtype).itemsize // ALIGNED) * ALIGNED

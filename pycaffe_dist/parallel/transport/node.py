@@ -33,7 +33,7 @@ class Node:
         self._word = np.empty(0, np.uint8)
 
     def tell_leader(self, tag: int) -> Steps[None]:
-        """The leader waits until all mates have come here; they go on."""
+        """The leader waits until all mates have come here; they continue."""
         c = self.communicator
         if self.leads:
             yield from done([c.irecv(self._word, mate, tag) for mate in self.mates[1:]])
@@ -41,7 +41,7 @@ class Node:
             yield from done([c.isend(self._word, self.leader, tag)])
 
     def hear_leader(self, tag: int) -> Steps[None]:
-        """All mates wait until the leader has come here; it goes on."""
+        """All mates wait until the leader has come here; it continues."""
         c = self.communicator
         if self.leads:
             yield from done([c.isend(self._word, mate, tag) for mate in self.mates[1:]])
@@ -49,6 +49,6 @@ class Node:
             yield from done([c.irecv(self._word, self.leader, tag)])
 
     def meet(self, tag: int) -> Steps[None]:
-        """Nobody goes on before all mates have come here."""
+        """Nobody continues before all mates have come here."""
         yield from self.tell_leader(tag)
         yield from self.hear_leader(tag)

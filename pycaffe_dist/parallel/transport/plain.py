@@ -15,6 +15,9 @@ import numpy as np
 
 from pycaffe_dist.errors import PcdError
 
+# A tree of numbers, texts, bytes, lists, tuples, dicts and arrays.
+Plain = Any
+
 T = TypeVar("T")
 _CLASSES: dict[str, type] = {}
 
@@ -25,20 +28,25 @@ def travels(kind: type[T]) -> type[T]:
     return kind
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Plain) -> bytes:
     """Any tree of numbers, texts, bytes, lists, tuples, dicts, arrays and such objects.
 
     Raises:
-        TypeError: something else is among them.
+        PcdError: something else is among them.
     """
     return json.dumps(_plain(value)).encode()
+
+
+def refusal(error: PcdError) -> bytes:
+    """What is sent in place of a value that cannot be: whoever decodes it raises the same words."""
+    return json.dumps(["refused", str(error)]).encode()
 
 
 def decode(data: bytes) -> Any:
     """What was encoded.
 
     Raises:
-        PcdError: it is something else.
+        PcdError: it is something else, or its sender had to refuse it.
     """
     try:
         return _made(json.loads(data))
@@ -46,7 +54,7 @@ def decode(data: bytes) -> Any:
         raise PcdError(f"a rank has received what no rank of this version sends: {e!r}") from e
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Plain) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, (list, tuple)):
@@ -61,14 +69,17 @@ def _plain(value: Any) -> Any:
         return [kind, value.dtype.str, list(value.shape), content]
     if is_dataclass(value) and _CLASSES.get(type(value).__name__) is type(value):
         return ["object", type(value).__name__, *_fields(value)]
-    raise TypeError(f"{type(value).__name__} does not go from rank to rank: {value!r}")
+    raise PcdError(
+        f"{type(value).__name__} does not go from rank to rank: {value!r}. Send numbers, texts, "
+        "bytes, arrays, and lists, tuples and dicts of them"
+    )
 
 
-def _fields(value: Any) -> list[Any]:
+def _fields(value: Plain) -> list[Plain]:
     return [_plain(getattr(value, field.name)) for field in fields(value)]
 
 
-def _made(value: Any) -> Any:
+def _made(value: Plain) -> Any:
     if not isinstance(value, list):
         return value
     kind, *rest = value
@@ -81,6 +92,8 @@ def _made(value: Any) -> Any:
         return b64decode(rest[0])
     if kind == "object":
         return _CLASSES[rest[0]](*map(_made, rest[1:]))
+    if kind == "refused":
+        raise PcdError(rest[0])
     if kind not in ("array", "scalar"):
         raise ValueError(f"the kind {kind!r}")
     array = np.frombuffer(b64decode(rest[2]), np.dtype(str(rest[0]))).reshape(rest[1])

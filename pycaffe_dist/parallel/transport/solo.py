@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request
 
 
@@ -24,7 +25,7 @@ class SoloCommunicator(Communicator):
     def _irecv(self, array: Array, source: int, tag: int) -> Request:
         raise ValueError(f"there is no rank {source}")
 
-    def share(self, count: int, dtype: Any) -> Array:
+    def share(self, count: int, dtype: DTypeLike) -> Array:
         return np.zeros(count, dtype)
 
     def abort(self, code: int) -> NoReturn:

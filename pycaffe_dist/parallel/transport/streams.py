@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.transport.budget import TokenBucket
 from pycaffe_dist.parallel.transport.communicator import Communicator, Request
 from pycaffe_dist.parallel.transport.wire import Wire
@@ -84,7 +84,13 @@ class Receiving:
     """
 
     def __init__(
-        self, port: Port, count: int, dtype: Any, source: int, tag: int, into: Array | None = None
+        self,
+        port: Port,
+        count: int,
+        dtype: DTypeLike,
+        source: int,
+        tag: int,
+        into: Array | None = None,
     ) -> None:
         self._port, self._count, self._dtype = port, count, np.dtype(dtype)
         self._source, self._tag, self._into = source, tag, into

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array, DType
 
 F16_MOST = 65504.0
 NOT_A_NUMBER = np.uint16(0x7FC0)
@@ -22,7 +22,7 @@ class Wire:
     name = "fp32"
     exact = True
 
-    def size(self, dtype: np.dtype[Any]) -> int:
+    def size(self, dtype: DType) -> int:
         """Bytes of one number."""
         return dtype.itemsize
 
@@ -30,7 +30,7 @@ class Wire:
         """What is sent for ``values``; may be the same memory."""
         return values
 
-    def room(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def room(self, count: int, dtype: DType) -> Array:
         """Where ``count`` numbers can be received."""
         return np.empty(count, dtype)
 
@@ -45,10 +45,10 @@ class _Half(Wire):
     exact = False
     packed_type: Any
 
-    def size(self, dtype: np.dtype[Any]) -> int:
+    def size(self, dtype: DType) -> int:
         return 2
 
-    def room(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def room(self, count: int, dtype: DType) -> Array:
         return np.empty(count, self.packed_type)
 
     def round(self, values: Array) -> None:

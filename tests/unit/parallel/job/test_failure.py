@@ -21,7 +21,7 @@ SURROGATE = UnicodeEncodeError("utf-8", "run\udcff", 3, 4, "surrogates not allow
         (MemoryError("1 GiB"), "out of memory (1 GiB). Try"),
         (RuntimeError("can't start new thread"), "can't start new thread: this user or host may"),
         (SURROGATE, r"the name 'run\udcff' is no UTF-8"),
-        (OfMpi("MPI_ERR_INTERN"), "MPI cannot go on (MPI_ERR_INTERN). A host or a link"),
+        (OfMpi("MPI_ERR_INTERN"), "MPI cannot continue (MPI_ERR_INTERN). A host or a link"),
     ],
 )
 def test_what_is_wrong_with_the_world_is_said_in_words(error, words):

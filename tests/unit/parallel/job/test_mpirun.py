@@ -66,6 +66,14 @@ def test_without_mpi4py_the_command_that_brings_it(monkeypatch):
         find_mpirun()
 
 
+def test_a_busy_machine_is_not_one_without_mpi(monkeypatch):
+    monkeypatch.setattr(mpirun, "PROBE", ["/bin/sh", "-c", "exec sleep 60"])
+    monkeypatch.setattr(mpirun, "PROBE_SECONDS", 0.1)
+    with pytest.raises(MissingPartError, match=r"not been loaded within 0.1 s") as told:
+        find_mpirun()
+    assert "install" not in str(told.value).lower()
+
+
 def test_the_command_that_brings_mpi_is_told_once(tmp_path, monkeypatch):
     (tmp_path / "mpi4py.py").write_text("raise ImportError('cut short')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -59,13 +59,13 @@ def test_the_way_to_a_host_is_the_launchers(launcher):
 def test_who_does_not_answer(launcher):
     hosts = ["near", "shut", "hangs"]
     wait_for(lambda: len(ways(launcher, hosts)) == 3)
-    probe = Probe(launcher, hosts, os.environ)
+    probe = Probe(ways(launcher, hosts), os.environ)
     wait_for(lambda: "near" not in probe.silent())
     assert sorted(probe.silent()) == ["hangs", "shut"]
     probe.end()
 
 
 def test_without_children_nobody_is_asked():
-    probe = Probe(2**22 + 1, ["near"], os.environ)
+    probe = Probe(ways(2**22 + 1, ["near"]), os.environ)
     assert probe.hosts == probe.silent() == []
     probe.end()

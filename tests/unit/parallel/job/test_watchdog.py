@@ -1,7 +1,9 @@
+import itertools
 import json
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from types import SimpleNamespace
 
@@ -75,6 +77,32 @@ def test_waits_that_end_or_move_on_are_no_stalls(clock):
     watchdog.done()
     clock.now += 60
     assert watchdog.late() is None
+
+
+# What a rank's threads tell the watchdog; the main thread may see that an exchange is done before
+# the communication thread has said so.
+MAIN = [("waiting", "ip (updates)")]
+THREAD = [("waiting", "losses"), ("done", "")]
+
+
+def orders(first, second):
+    """All orders of two lists in which each keeps its own."""
+    for places in itertools.combinations(range(len(first) + len(second)), len(first)):
+        rest = iter(second)
+        own = iter(first)
+        yield [("main", *next(own)) if i in places else ("thread", *next(rest))
+               for i in range(len(first) + len(second))]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [*orders(MAIN, THREAD)], ids=lambda order: order[0][0])
+def test_a_wait_of_one_thread_is_not_over_because_that_of_another_is(clock, order):
+    watchdog = Watchdog(10)
+    with ThreadPoolExecutor(1) as main, ThreadPoolExecutor(1) as thread:
+        for who, word, what in order:
+            call = [watchdog.done] if word == "done" else [watchdog.waiting, what, [1]]
+            (main if who == "main" else thread).submit(*call).result()
+    clock.now += 11
+    assert watchdog.late() == Stall(0, {1: "rank 1"}, "ip (updates)", 11)
 
 
 def test_what_begins_a_run_is_granted_more_time(clock):

@@ -1,45 +1,50 @@
-from pycaffe_dist.parallel.plan.step import LayerTimes, Transfer, step_seconds
+from pycaffe_dist.parallel.plan import step
+from pycaffe_dist.parallel.plan.step import LayerTimes, Schedule, Transfer
 
 # Three layers: forward 1 second each, backward 2.
 TIMES = LayerTimes((1.0, 1.0, 1.0), (2.0, 2.0, 2.0))
 
 
+def seconds(*transfers, **how):
+    return step.step_seconds(Schedule(TIMES, transfers, **how))
+
+
 def test_without_exchanges_a_step_is_its_layers():
-    assert step_seconds(TIMES, []) == 9
+    assert seconds() == 9
 
 
 def test_an_exchange_hides_under_the_rest_of_backward():
-    assert step_seconds(TIMES, [Transfer(2, 4.0, 0.0)]) == 9
-    assert step_seconds(TIMES, [Transfer(2, 4.0, 0.0)], overlap=False) == 13
+    assert seconds(Transfer(2, 4.0, 0.0)) == 9
+    assert seconds(Transfer(2, 4.0, 0.0), overlap=False) == 13
 
 
 def test_forward_waits_for_a_layer_only_when_it_gets_there():
     # It arrives 6 seconds after layer 2's backward: 2 after all backward, when layer 2 is next.
-    assert step_seconds(TIMES, [Transfer(2, 6.0, 0.0)]) == 9
-    assert step_seconds(TIMES, [Transfer(2, 7.0, 0.0)]) == 10
+    assert seconds(Transfer(2, 6.0, 0.0)) == 9
+    assert seconds(Transfer(2, 7.0, 0.0)) == 10
     # What the first layer needs cannot hide.
-    assert step_seconds(TIMES, [Transfer(0, 1.0, 0.0)]) == 10
+    assert seconds(Transfer(0, 1.0, 0.0)) == 10
 
 
 def test_exchanges_take_the_link_one_after_the_other():
-    assert step_seconds(TIMES, [Transfer(2, 5.0, 0.0), Transfer(0, 1.0, 0.0)]) == 6 + 2 + 3
+    assert seconds(Transfer(2, 5.0, 0.0), Transfer(0, 1.0, 0.0)) == 6 + 2 + 3
 
 
 def test_work_is_never_hidden():
-    assert step_seconds(TIMES, [Transfer(2, 1.0, 0.5), Transfer(1, 1.0, 0.25)]) == 9.75
+    assert seconds(Transfer(2, 1.0, 0.5), Transfer(1, 1.0, 0.25)) == 9.75
 
 
 def test_clipping_waits_for_the_last_exchange_before_any_update():
-    assert step_seconds(TIMES, [Transfer(2, 6.0, 0.0)], barrier=True) == 11
+    assert seconds(Transfer(2, 6.0, 0.0), barrier=True) == 11
 
 
 def test_stale_values_leave_only_the_busier_of_processor_and_link():
-    jobs = [Transfer(0, 7.0, 0.5)]
-    assert step_seconds(TIMES, jobs) == 16.5
-    assert step_seconds(TIMES, jobs, stale=True) == 9.5
-    assert step_seconds(TIMES, [Transfer(0, 20.0, 0.5)], stale=True) == 20
+    job = Transfer(0, 7.0, 0.5)
+    assert seconds(job) == 16.5
+    assert seconds(job, staleness=1) == 9.5
+    assert seconds(Transfer(0, 20.0, 0.5), staleness=1) == 20
 
 
 def test_of_several_passes_only_the_last_hides_an_exchange():
-    assert step_seconds(TIMES, [Transfer(2, 7.0, 0.0)], passes=3) == 2 * 9 + 10
-    assert step_seconds(TIMES, [Transfer(2, 7.0, 0.0)], passes=3, overlap=False) == 3 * 9 + 7
+    assert seconds(Transfer(2, 7.0, 0.0), passes=3) == 2 * 9 + 10
+    assert seconds(Transfer(2, 7.0, 0.0), passes=3, overlap=False) == 3 * 9 + 7

@@ -47,7 +47,7 @@ class Stranger:
 
 @pytest.mark.parametrize("value", [Stranger(1), print, {1, 2}, np.array([object()])])
 def test_nothing_else_is_sent(value):
-    with pytest.raises(TypeError, match="does not go from rank to rank"):
+    with pytest.raises(PcdError, match="does not go from rank to rank"):
         encode([value])
 
 
