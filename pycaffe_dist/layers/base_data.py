@@ -11,17 +11,23 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.prefetch import Batch, Prefetcher, share_out
-from pycaffe_dist.data.transformer import CACHED, FEW, Draws, Shape, Transformer, output_shape
+from pycaffe_dist.data.transformer import CACHED, FEW, Draws, Transformer, output_shape
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Arity, Layer
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import draw
 
 MOST_BAD = 1000  # records that may be skipped for one batch
+
+
+# What ``take`` gives: a record, a line of a list.
+Item = Any
+# What ``decode`` gives besides an image: a number, boxes, a map of numbers.
+Label = Any
 
 
 class BadRecord(NetError):
@@ -29,18 +35,18 @@ class BadRecord(NetError):
 
 
 @dataclass
-class Job:
+class Draft:
     """A batch in the making: what goes where.
 
     ``items`` are what ``take`` gave for each place, ``ready`` has what is decoded already, ``bad``
     collects places whose item cannot be decoded.
     """
 
-    items: list[Any]
+    items: list[Item]
     draws: Draws
     out: Array
     labels: Array
-    ready: dict[int, tuple[Array, Any]] = field(default_factory=dict)
+    ready: dict[int, tuple[Array, Label]] = field(default_factory=dict)
     bad: list[tuple[int, BadRecord]] = field(default_factory=list)
 
 
@@ -54,6 +60,7 @@ class BaseData(Layer):
 
     bottoms = 0
     tops: Arity = 2
+    source_shape: tuple[int, ...] | None = None  # of an image before it is cropped, once known
     fork_fields = (
         "TransformationParameter.crop_h",
         "TransformationParameter.crop_w",
@@ -66,19 +73,19 @@ class BaseData(Layer):
     def batch_size(self) -> int:
         raise NotImplementedError
 
-    def open(self) -> Shape:
+    def open(self) -> tuple[int, ...]:
         """Open the files; the shape of one image as it leaves the layer."""
         raise NotImplementedError
 
-    def guess_shape(self) -> Shape:
+    def guess_shape(self) -> tuple[int, ...]:
         """The same from the settings, as far as they tell."""
         raise NotImplementedError
 
-    def take(self, place: int) -> Any:
+    def take(self, place: int) -> Item:
         """The next record, for a place in the batch."""
         raise NotImplementedError
 
-    def decode(self, item: Any) -> tuple[Array, Any]:
+    def decode(self, item: Item) -> tuple[Array, Label]:
         """The image (channels, height, width) and the label of what was taken.
 
         Raises:
@@ -86,15 +93,15 @@ class BaseData(Layer):
         """
         raise NotImplementedError
 
-    def describe(self, item: Any) -> str:
+    def describe(self, item: Item) -> str:
         """What to call it in errors."""
         raise NotImplementedError
 
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Facts:
         """Where ``take`` stands; what is random about it in arrays."""
         raise NotImplementedError
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Facts) -> None:
         """Take from a position on; what is not in it stays."""
         raise NotImplementedError
 
@@ -105,15 +112,16 @@ class BaseData(Layer):
         """How often the source has been read to its end."""
         return 0
 
-    def label_shape(self, size: int, image: Shape) -> tuple[int, ...]:
+    def label_shape(self, size: int, image: tuple[int, ...]) -> tuple[int, ...]:
         """Of the labels of so many images."""
         return (size,)
 
     def make_transformer(self) -> Transformer:
         return Transformer(self.layer_param.transform_param, self.phase)
 
-    def shape_of(self, image: tuple[int, ...]) -> Shape:
+    def shape_of(self, image: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of an image as it leaves the layer."""
+        self.source_shape = image
         return output_shape(self.layer_param.transform_param, image)
 
     # -- starting ----------------------------------------------------------------------------
@@ -132,9 +140,10 @@ class BaseData(Layer):
         if len(top) > 1:
             top[1].reshape(*self.label_shape(size, shape))
 
-    def _start(self) -> Shape:
+    def _start(self) -> tuple[int, ...]:
         """Caffe seeds the transformer twice, then the thread that reads: the draws must agree."""
         self.transformer = self.make_transformer()
+        self.transformer.one_pass = self.context.engine.image_pass()
         self.transformer.init_rand()
         shape = self.open()
         self.transformer.init_rand()
@@ -202,20 +211,20 @@ class BaseData(Layer):
         batch.data.reshape(size, *shape)
         batch.labels.reshape(*self.label_shape(size, shape))
         out, labels = batch.data.replace_data(), batch.labels.replace_data()
-        job = Job(items, numbers, out, labels, ready)
+        draft = Draft(items, numbers, out, labels, ready)
         threads = max(1, self.context.data.count_threads())
-        step = min(-(-size // threads), max(FEW, CACHED // max(1, job.out[0].nbytes)))
+        step = min(-(-size // threads), max(FEW, CACHED // max(1, draft.out[0].nbytes)))
         parts = [range(i, min(i + step, size)) for i in range(0, size, step)]
         while parts:
-            share_out(lambda part: self.fill(job, part), parts, threads)
-            parts = [range(place, place + 1) for place in self._replace_bad(job, batch)]
-        self.complete(job, batch)
+            share_out(lambda part: self.fill(draft, part), parts, threads)
+            parts = [range(place, place + 1) for place in self._replace_bad(draft, batch)]
+        self.complete(draft, batch)
         batch.state = self._state()
         batch.restarts = self.restarts()
 
     def begin(
-        self, items: list[Any], draws: Draws, batch: Batch
-    ) -> tuple[dict[int, tuple[Array, Any]], Shape]:
+        self, items: list[Item], draws: Draws, batch: Batch
+    ) -> tuple[dict[int, tuple[Array, Label]], tuple[int, ...]]:
         """What is decoded to know the shape of the batch's images, and the shape."""
         while True:
             try:
@@ -228,62 +237,62 @@ class BaseData(Layer):
         except NetError as e:
             raise NetError(f"{self.describe(items[0])}: {e}") from e
 
-    def begin_shape(self, image: Array, label: Any, draws: Draws) -> Shape:
+    def begin_shape(self, image: Array, label: Label, draws: Draws) -> tuple[int, ...]:
         """The shape of all images of a batch, from the first and its random numbers."""
         return self.shape_of(image.shape)
 
-    def fill(self, job: Job, places: range) -> None:
+    def fill(self, draft: Draft, places: range) -> None:
         """Decode and transform what goes to some places.  Runs in several threads."""
         images: dict[int, Array] = {}
         checked = None
         for i in places:
-            decoded = self.decoded(job, i)
+            decoded = self.decoded(draft, i)
             if decoded is None:
                 continue
             image, label = decoded
             if image.shape != checked:
-                self.check_image(job, i, image.shape)
+                self.check_image(draft, i, image.shape)
                 checked = image.shape
-            images[i], job.labels[i] = image, label
-        self.transform(job, images)
+            images[i], draft.labels[i] = image, label
+        self.transform(draft, images)
 
-    def decoded(self, job: Job, place: int) -> tuple[Array, Any] | None:
+    def decoded(self, draft: Draft, place: int) -> tuple[Array, Label] | None:
         """The image and label for a place; None if its record is bad, which is remembered."""
         try:
-            return job.ready.get(place) or self.decode(job.items[place])
+            return draft.ready.get(place) or self.decode(draft.items[place])
         except BadRecord as e:
-            job.bad.append((place, e))
+            draft.bad.append((place, e))
             return None
 
-    def check_image(self, job: Job, place: int, shape: tuple[int, ...]) -> None:
+    def check_image(self, draft: Draft, place: int, shape: tuple[int, ...]) -> None:
         """Raise a NetError unless an image of ``shape`` fits its place."""
         try:
-            self.transformer.check(shape, job.out.shape[1:])
+            self.transformer.check(shape, draft.out.shape[1:])
         except NetError as e:
-            raise NetError(f"{self.describe(job.items[place])}: {e}") from e
+            raise NetError(f"{self.describe(draft.items[place])}: {e}") from e
 
-    def transform(self, job: Job, images: dict[int, Array]) -> None:
+    def transform(self, draft: Draft, images: dict[int, Array]) -> None:
         """Put some images, by their places in order, transformed into the batch."""
         places = list(images)
         if places and places[-1] - places[0] == len(places) - 1:
             part = slice(places[0], places[-1] + 1)
-            self.transformer.apply(list(images.values()), job.draws[part], job.out[part])
+            self.transformer.apply(list(images.values()), draft.draws[part], draft.out[part])
         else:
             for i, image in images.items():
-                self.transformer.apply([image], job.draws[i : i + 1], job.out[i : i + 1])
+                self.transformer.apply([image], draft.draws[i : i + 1], draft.out[i : i + 1])
 
-    def complete(self, job: Job, batch: Batch) -> None:
+    def complete(self, draft: Draft, batch: Batch) -> None:
         """Every place of the batch is filled."""
 
-    def _replace_bad(self, job: Job, batch: Batch) -> list[int]:
+    def _replace_bad(self, draft: Draft, batch: Batch) -> list[int]:
         """Take other records for the places of bad ones."""
-        bad = sorted(job.bad, key=lambda entry: entry[0])
-        job.bad.clear()
+        bad = sorted(draft.bad, key=lambda entry: entry[0])
+        draft.bad.clear()
         for place, error in bad:
-            job.items[place] = self._instead(place, error, batch)
+            draft.items[place] = self._instead(place, error, batch)
         return [place for place, _ in bad]
 
-    def _instead(self, place: int, error: BadRecord, batch: Batch) -> Any:
+    def _instead(self, place: int, error: BadRecord, batch: Batch) -> Array:
         if self.context.data.bad_records == "stop":
             raise error
         batch.skipped.append(str(error))
@@ -293,11 +302,11 @@ class BaseData(Layer):
 
     # -- where it stands ---------------------------------------------------------------------
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         """Behind the last batch that was used, however many were made ahead."""
         return {} if self.context.dry else self._used
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self._notice_fork()
         if self.prefetcher:
             self.prefetcher.close()
@@ -309,7 +318,7 @@ class BaseData(Layer):
             self._go_back()
         self._used = self._state()
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> Facts:
         state = {"rank": self.context.rank, **self.position()}
         if self.transformer.rng:
             state["transformer"] = draws.state_of(self.transformer.rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.work import Working, planes
@@ -108,16 +109,16 @@ class BatchNorm(Working):
     def _check_axes(self, x: View) -> None:
         self.check(len(x.shape) >= 2, f"needs 2 axes or more, the bottom is {x.shape}")
 
-    def _inverse(self) -> Any:
+    def _inverse(self) -> Array:
         """1 / √(σ² + eps) of the last forward."""
         return self.work("inverse", (self.channels,))
 
-    def _stored(self) -> tuple[Any, Any]:
+    def _stored(self) -> tuple[Array, Array]:
         means, variances, total = (param.data for param in self.params)
         factor = 1 / float(total[0]) if total[0] else 0.0
         return means * factor, variances * factor
 
-    def _store(self, mean: Any, variance: Any, values: int) -> None:
+    def _store(self, mean: Array, variance: Array, values: int) -> None:
         unbiased = variance * (values / (values - 1)) if values > 1 else variance
         for param, new in zip(self.params, (mean, unbiased, 1), strict=True):
             stored = param.change_data()

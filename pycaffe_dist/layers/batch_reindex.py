@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -37,7 +36,7 @@ class BatchReindex(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _indices(self, bottom: Views) -> Any:
+    def _indices(self, bottom: Views) -> Array:
         indices, num = bottom[1].data, bottom[0].shape[0]
         fine = (indices >= 0) & (indices < num)
         if not fine.all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -27,7 +28,7 @@ class Pieces(Layer):
         )
         return old
 
-    def parts(self, whole: Any, pieces: Iterable[View]) -> Iterator[Any]:
+    def parts(self, whole: Array, pieces: Iterable[View]) -> Iterator[Array]:
         """For each piece, its part of the array ``whole``, in the piece's shape."""
         begin = 0
         for view in pieces:

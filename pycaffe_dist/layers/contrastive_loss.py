@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
@@ -68,9 +67,9 @@ class ContrastiveLoss(Loss):
             if propagate_down[i]:
                 xp.multiply(d, sign * pull[:, None], out=bottom[i].diff.reshape(d.shape))
 
-    def _squares(self) -> Any:
+    def _squares(self) -> Array:
         d = self.difference.data
         return self.xp.einsum("nc,nc->n", d, d)
 
-    def _similar(self, bottom: Views) -> Any:
+    def _similar(self, bottom: Views) -> Array:
         return self.xp.trunc(bottom[2].data.reshape(-1)) != 0

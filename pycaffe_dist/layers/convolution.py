@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.windows import Sizes, Windows, pieces, read_windows, scratch
@@ -80,7 +80,9 @@ class BaseConvolution(Layer):
 
     # -- the three products ------------------------------------------------------------------
 
-    def gather(self, image: Any, out: Any, bias: Any = None, weights: Any = None) -> None:
+    def gather(
+        self, image: Array, out: Array, bias: Array | None = None, weights: Array | None = None
+    ) -> None:
         """Fill ``out`` with W columns + b, where W is the layer's own unless it is given."""
         weights = self._by_group(self.params[0].data if weights is None else weights)
         image, out = self._as_image(image), self._as_out(out)
@@ -93,7 +95,7 @@ class BaseConvolution(Layer):
             if bias is not None:
                 part += self._per_channel(bias)
 
-    def spread(self, out: Any, image: Any, bias: Any = None) -> None:
+    def spread(self, out: Array, image: Array, bias: Array | None = None) -> None:
         """Fill the image with the columns Wᵀ out, each value added to its pixel, + b."""
         weights = self._by_group(self.params[0].data).swapaxes(1, 2)
         image, out = self._as_image(image), self._as_out(out)
@@ -107,11 +109,11 @@ class BaseConvolution(Layer):
             if bias is not None:
                 pixels += self._per_channel(bias)
 
-    def add_weight_gradient(self, image: Any, out: Any) -> None:
+    def add_weight_gradient(self, image: Array, out: Array) -> None:
         """∂W += out columnsᵀ"""
         self.sum_weight_gradient(image, out, self.params[0].diff)
 
-    def sum_weight_gradient(self, image: Any, out: Any, total: Any) -> None:
+    def sum_weight_gradient(self, image: Array, out: Array, total: Array) -> None:
         """Total += out columnsᵀ"""
         total = self._by_group(total)
         product = scratch(self.xp, "weights", total.shape, self.dtype)
@@ -121,7 +123,7 @@ class BaseConvolution(Layer):
             self.xp.matmul(factor, columns.swapaxes(1, 2), out=product)
             total += product
 
-    def add_bias_gradient(self, top_diff: Any) -> None:
+    def add_bias_gradient(self, top_diff: Array) -> None:
         """∂b += Σ ∂y over images and pixels"""
         pixels = top_diff.size // max(1, self.images * self.outputs)
         by_channel = top_diff.reshape(self.images, self.outputs, pixels)
@@ -129,7 +131,7 @@ class BaseConvolution(Layer):
 
     # -- columns -----------------------------------------------------------------------------
 
-    def _columns(self, image: Any) -> Iterator[tuple[slice, slice, Any]]:
+    def _columns(self, image: Array) -> Iterator[tuple[slice, slice, Array]]:
         """For some images and rows of windows at a time, what the windows see, by group."""
         axes = len(self.windows.out)
         for images in self._images():
@@ -144,7 +146,7 @@ class BaseConvolution(Layer):
                 columns[...] = part
                 yield images, rows, columns.reshape(self.group, -1, prod(part.shape[1 + axes :]))
 
-    def _spread_by_rows(self, weights: Any, out: Any, pixels: Any) -> None:
+    def _spread_by_rows(self, weights: Array, out: Array, pixels: Array) -> None:
         axes = len(self.windows.out)
         # With one channel a group (depthwise) the product has nothing to sum over.
         product = self.xp.matmul if self.out_channels > self.group else self.xp.multiply
@@ -179,26 +181,26 @@ class BaseConvolution(Layer):
     def _fitting(self) -> int:
         return int(WORKSPACE // self.dtype.itemsize)
 
-    def _is_its_columns(self, pixels: Any) -> bool:
+    def _is_its_columns(self, pixels: Array) -> bool:
         return self.windows.identity and len(pixels) == 1
 
     # -- shapes ------------------------------------------------------------------------------
 
-    def _as_image(self, array: Any) -> Any:
+    def _as_image(self, array: Array) -> Array:
         return array.reshape(self.images, self.image_channels, *self.windows.image)
 
-    def _as_out(self, array: Any) -> Any:
+    def _as_out(self, array: Array) -> Array:
         return array.reshape(self.images, self.out_channels, *self.windows.out)
 
-    def _by_group(self, array: Any) -> Any:
+    def _by_group(self, array: Array) -> Array:
         """Weights (M, C/group, *kernel) or one image's (C, *image) as a matrix for each group."""
         first = len(array) // self.group
         return array.reshape(self.group, first, -1)
 
-    def _per_channel(self, bias: Any) -> Any:
+    def _per_channel(self, bias: Array) -> Array:
         return bias.reshape(-1, *[1] * len(self.windows.out))
 
-    def _room(self, part: Any) -> Any:
+    def _room(self, part: Array) -> Array:
         """Room for some images' ``out`` as a matrix for each group: in place if it is one image."""
         images, channels, *sizes = part.shape
         if images == 1:
@@ -206,13 +208,13 @@ class BaseConvolution(Layer):
         shape = (self.group, channels // self.group, images * prod(sizes))
         return scratch(self.xp, "out", shape, self.dtype)
 
-    def _fold(self, part: Any) -> Any:
+    def _fold(self, part: Array) -> Array:
         room = self._room(part)
         if len(part) > 1:
             self._unfold(room, part)[...] = part
         return room
 
-    def _unfold(self, room: Any, part: Any) -> Any:
+    def _unfold(self, room: Array, part: Array) -> Array:
         """A view of the matrices in the order of the images."""
         images, channels, *sizes = part.shape
         return self.xp.moveaxis(room.reshape(channels, images, *sizes), 1, 0)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from typing import Any
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data.backends import open_source
 from pycaffe_dist.data.datum import parse_record
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.data.shards import Records, shard_of, sources
 from pycaffe_dist.data.source import Buffer, Source, key_text
-from pycaffe_dist.data.transformer import Shape, crop_of, encoded_color
+from pycaffe_dist.data.transformer import crop_of, encoded_color
 from pycaffe_dist.errors import FileError, MissingPartError, NetError
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BadRecord, BaseData
-from pycaffe_dist.memory import Array
+from pycaffe_dist.layers.base_data import BadRecord, BaseData, Label
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, DataParameter
 
 Record = tuple[bytes, Buffer]  # key and value
@@ -39,7 +38,7 @@ class Data(BaseData):
     def batch_size(self) -> int:
         return self.layer_param.data_param.batch_size
 
-    def open(self) -> Shape:
+    def open(self) -> tuple[int, ...]:
         rank, ranks = (self.context.rank, self.context.ranks) if self.phase == TRAIN else (0, 1)
         if self._shard():
             rank, ranks = 0, 1
@@ -50,7 +49,7 @@ class Data(BaseData):
         self.records = Records(source, rank, ranks, seed)
         return self._first_shape()
 
-    def guess_shape(self) -> Shape:
+    def guess_shape(self) -> tuple[int, ...]:
         with suppress(FileError, MissingPartError):
             return self._first_shape()
         p, size = self.layer_param.transform_param, self.size_told()
@@ -69,7 +68,7 @@ class Data(BaseData):
     def take(self, place: int) -> Record:
         return self.records.view()
 
-    def decode(self, item: Record) -> tuple[Array, Any]:
+    def decode(self, item: Record) -> tuple[Array, Label]:
         pixels, label, _ = self.parse(item)
         return pixels, label
 
@@ -88,18 +87,18 @@ class Data(BaseData):
     def describe(self, item: Record) -> str:
         return f"{self._path()}: record {key_text(item[0])}"
 
-    def position(self) -> dict[str, Any]:
-        at: dict[str, Any] = {"records": self.records.position}
+    def position(self) -> Facts:
+        at: Facts = {"records": self.records.position}
         if self.records.seed is not None:
             at["shuffle_seed"] = self.records.seed
         return at
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Facts) -> None:
         if self.records.seed is not None:
             self.records.seed = position.get("shuffle_seed", self.records.seed)
         self.records.position = position.get("records", self.records.position)
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Facts:
         if self.context.dry:
             return {}
         return sources(self._shard(), self.records.source.quick_count)
@@ -121,7 +120,7 @@ class Data(BaseData):
     def _source(self) -> Source:
         return open_source(self._path(), self.layer_param.data_param.backend)
 
-    def _first_shape(self) -> Shape:
+    def _first_shape(self) -> tuple[int, ...]:
         """Of the first record, or where bad ones are skipped of the first good one."""
         with closing(self._source()) as source:
             while True:

@@ -6,13 +6,12 @@ from math import sqrt
 
 import numpy as np
 
+from pycaffe_dist.aliases import Shape
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import generator
-
-Shape = tuple[int, ...]
 
 
 @register("Dropout")

@@ -63,8 +63,8 @@ class Eltwise(Layer):
                 xp.multiply(gy, self.winner.data == i, out=gx)
 
     def flops(self, bottom: Views, top: Views) -> int:
-        scaled = sum(c != 1 for c in self.coeffs) if self.operation == EltwiseParameter.SUM else 0
-        return (len(bottom) - 1 + scaled) * top[0].count
+        coeffs = self.coeffs if self.operation == EltwiseParameter.SUM else []
+        return (len(bottom) - 1 + sum(float(c) != 1 for c in coeffs)) * top[0].count
 
     def _multiply(self, bottom: Views, top: Views) -> None:
         y = top[0].data

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -45,7 +44,7 @@ class Embed(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return top[0].count if len(self.params) > 1 else 0
 
-    def _indices(self, x: View) -> Any:
+    def _indices(self, x: View) -> Array:
         values = x.data.reshape(-1)
         known = (values > -1) & (values < self.inputs)
         if not known.all():

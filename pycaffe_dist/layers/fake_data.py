@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts, Shape
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.memory import Array
+from pycaffe_dist.proto.caffe_pb2 import FillerParameter
 
 
 @register("FakeData")
@@ -57,41 +57,38 @@ class FakeData(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         pass
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {"batch": self.batch}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.batch = int(state["batch"])
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
 
-Shape = tuple[int, ...]
-
-
-def uniform(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def uniform(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[...] = rng.random(out.shape, out.dtype)
     out *= f.max - f.min
     out += f.min
 
 
-def gaussian(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def gaussian(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[...] = rng.standard_normal(out.shape, out.dtype)
     out *= f.std
     out += f.mean
 
 
-def integer(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def integer(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[...] = rng.integers(int(f.min), int(f.max), out.shape)
 
 
-def marks(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def marks(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[...] = 1
     out[:1] = 0
 
 
-def boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def boxes(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     """Image, class, number in the image, corners in parts of the image, not difficult."""
     rows = out.reshape(-1, 8)
     number = np.arange(len(rows))
@@ -102,7 +99,7 @@ def boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
     rows[:, 7] = 0
 
 
-def yolo_boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def yolo_boxes(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     """Two boxes for each image: class from 0, centre, size; zeros in the other rows."""
     out[...] = 0
     for image in out.reshape(len(out), -1, 5):
@@ -113,23 +110,23 @@ def yolo_boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> N
         rows[:, 3:] = box[:, 2:] - box[:, :2]
 
 
-def gt_boxes(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def gt_boxes(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[:, :4] = pixels(rng, len(out), images)
     out[:, 4] = classes(rng, f, len(out))
 
 
-def rois(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def rois(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     rows = out.reshape(-1, 5)
     rows[:, 0] = np.arange(len(rows)) * images[0] // max(1, len(rows))
     rows[:, 1:] = pixels(rng, len(rows), images)
 
 
-def im_info(rng: np.random.Generator, f: Any, out: Array, images: Shape) -> None:
+def im_info(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
     out[...] = 1
     out[:, :2] = images[-2:]
 
 
-def classes(rng: np.random.Generator, f: Any, count: int) -> Array:
+def classes(rng: np.random.Generator, f: FillerParameter, count: int) -> Array:
     return rng.integers(int(f.min), int(f.max), count)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -63,5 +62,5 @@ class Filter(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _picked(self, bottom: Views) -> Any:
+    def _picked(self, bottom: Views) -> Array:
         return self.xp.flatnonzero(bottom[-1].data)

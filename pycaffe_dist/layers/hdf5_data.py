@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data.hdf5_source import HDF5Source, listed_files, row_shapes
 from pycaffe_dist.errors import FileError
@@ -56,14 +55,14 @@ class HDF5Data(Layer):
         with naming(self):
             self.source.read([view.blob.data for view in top], rank, ranks)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {} if self.context.dry else self.source.position()
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         with naming(self):
             self.source.go_to(state)
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Facts:
         return {} if self.context.dry else self.source.sizes()
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss, class_numbers, places
@@ -49,7 +48,7 @@ class HingeLoss(Loss):
             self.xp.sign(gx, out=gx)
         gx *= self.scaled_weight(top, max(1, self.num)) * (2 if self.squared else 1)
 
-    def _negate_labelled(self, array: Any, bottom: Views) -> None:
+    def _negate_labelled(self, array: Array, bottom: Views) -> None:
         folded = self.num, bottom[0].count_from(1), 1
         labels, _ = class_numbers(self, bottom[1], folded)
         array.reshape(-1)[places(self.xp, labels, folded)] *= -1

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.image import Color, read_image
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.data.shards import Deal, shard_of, sources
-from pycaffe_dist.data.transformer import Shape, crop_of
+from pycaffe_dist.data.transformer import crop_of
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BadRecord, BaseData
-from pycaffe_dist.memory import Array
+from pycaffe_dist.layers.base_data import BadRecord, BaseData, Item, Label
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 from pycaffe_dist.rng import child, draw
 
@@ -36,7 +35,7 @@ class ImageData(BaseData):
     def batch_size(self) -> int:
         return self.layer_param.image_data_param.batch_size
 
-    def open(self) -> Shape:
+    def open(self) -> tuple[int, ...]:
         p = self.layer_param.image_data_param
         self._check_size()
         shard = self._shard()
@@ -56,7 +55,7 @@ class ImageData(BaseData):
                 raise NetError(f"rand_skip: {self.taken} of {len(self.lines)} images to be skipped")
         return self.shape_of(self._first_image().shape)
 
-    def guess_shape(self) -> Shape:
+    def guess_shape(self) -> tuple[int, ...]:
         p, transform = self.layer_param.image_data_param, self.layer_param.transform_param
         self._check_size()
         channels = 3 if p.is_color else 1
@@ -72,11 +71,11 @@ class ImageData(BaseData):
             "image_data_param.new_height and new_width nor transform_param.crop_size"
         )
 
-    def read_list(self, path: str) -> Sequence[Any]:
+    def read_list(self, path: str) -> Sequence[Item]:
         """The lines of a list: each begins with the path of an image."""
         return read_image_list(path)
 
-    def take(self, place: int) -> Any:
+    def take(self, place: int) -> Item:
         line = self.lines[self._line()]
         self.taken += 1
         if not self.deal and self.taken == len(self.lines):
@@ -85,33 +84,33 @@ class ImageData(BaseData):
                 self._shuffle()
         return line
 
-    def decode(self, item: Any) -> tuple[Array, Any]:
+    def decode(self, item: Item) -> tuple[Array, Label]:
         try:
             return self._read(item[0]), item[1]
         except FileError as e:
             raise BadRecord(str(e)) from e
 
-    def describe(self, item: Any) -> str:
+    def describe(self, item: Item) -> str:
         return str(item[0])
 
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Facts:
         """In a list that is dealt: how many lines all ranks have taken together."""
         if self.deal:
-            at: dict[str, Any] = {"lines": self.taken * self.deal.ranks}
+            at: Facts = {"lines": self.taken * self.deal.ranks}
             return at if self.deal.seed is None else {**at, "shuffle_seed": self.deal.seed}
         if self.layer_param.image_data_param.shuffle:
             return {"line": self.taken, "order": self.order, "shuffle": draws.state_of(self.rng)}
         return {"line": self.taken}
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Facts) -> None:
         if self.deal:
             if self.deal.seed is not None:
                 self.deal.seed = position.get("shuffle_seed", self.deal.seed)
-            lines = position.get("lines", position.get("line", self.taken * self.deal.ranks))
-            self.taken = lines // self.deal.ranks
+            lines: int = position.get("line", self.taken * self.deal.ranks)
+            self.taken = int(position.get("lines", lines)) // self.deal.ranks
             return
-        lines = position.get("lines", self.taken) % len(self.lines)
-        self.taken = position.get("line", lines)
+        lines = position.get("lines", self.taken)
+        self.taken = position.get("line", lines % len(self.lines))
         if "order" in position and self.layer_param.image_data_param.shuffle:
             self.order = position["order"]
             self.rng = draws.from_state(position["shuffle"])
@@ -121,7 +120,7 @@ class ImageData(BaseData):
                 f"{self.layer_param.image_data_param.source} has {len(self.lines)}"
             )
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Facts:
         return {} if self.context.dry else sources(self._shard(), len(self.lines))
 
     def _line(self) -> int:

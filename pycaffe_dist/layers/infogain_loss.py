@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.layer import register
@@ -95,7 +94,7 @@ class InfogainLoss(Loss):
     def _gains(self, bottom: Views) -> View:
         return bottom[2] if len(bottom) == 3 else self.gains
 
-    def _rows(self, bottom: Views) -> tuple[Any, Any, Any]:
+    def _rows(self, bottom: Views) -> tuple[Array, Array, Array | None]:
         """H[label] and its sum at each position, as (outer, C, inner), and which of them count."""
         classes = self.folded[1]
         labels, counted = class_numbers(self, bottom[1], self.folded, self.ignored_label())

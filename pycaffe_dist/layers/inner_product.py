@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, OuterProduct, register
 
@@ -59,12 +58,12 @@ class InnerProduct(Layer):
         rows = bottom[0].count_from(0, self.axis)
         return OuterProduct(rows, self.outputs, self.inputs, self.transpose)
 
-    def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
+    def factors(self, top: Views, bottom: Views) -> tuple[Array, Array]:
         return top[0].diff.reshape(-1, self.outputs), bottom[0].data.reshape(-1, self.inputs)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return int(2 * top[0].count * self.inputs)
 
-    def _weights_in_out(self) -> Any:
+    def _weights_in_out(self) -> Array:
         weights = self.params[0].data
         return weights if self.transpose else weights.T

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.layer import Arity, Layer
 from pycaffe_dist.proto.caffe_pb2 import LossParameter
@@ -72,7 +73,7 @@ class Loss(Layer):
             return LossParameter.VALID if p.normalize else LossParameter.BATCH_SIZE
         return self.default_normalization
 
-    def normalizer(self, folded: Folded, counted: Any) -> float:
+    def normalizer(self, folded: Folded, counted: Array | None) -> float:
         """What the sum over the positions is divided by, at least 1 for the whole batch.
 
         ``counted`` says of each position whether its label counts; None if all do.  Of a batch in P
@@ -94,11 +95,11 @@ class Loss(Layer):
         """Whether it is divided by the number of labels that count."""
         return self.normalization() == LossParameter.VALID and self.ignored_label() is not None
 
-    def scaled_weight(self, top: Views, divisor: float) -> Any:
+    def scaled_weight(self, top: Views, divisor: float) -> Array:
         """The weight of the loss over ``divisor``, of the layer's number type."""
         return top[0].diff / self.dtype.type(divisor)
 
-    def position_weights(self, top: Views, folded: Folded, counted: Any) -> Any:
+    def position_weights(self, top: Views, folded: Folded, counted: Array | None) -> Array:
         """What the gradient of the sum over the positions is multiplied by: 0 where none counts."""
         weight = self.scaled_weight(top, self.normalizer(folded, counted))
         return weight if counted is None else weight * counted[:, None]
@@ -119,7 +120,7 @@ def fold_classes(layer: Layer, bottom: Views, axis: int) -> Folded:
 
 def class_numbers(
     layer: Layer, labels: View, folded: Folded, ignored: int | None = None
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array | None]:
     """The labels as class numbers (outer, inner), and which of them count (None if all do).
 
     A label is cut off towards zero.  Where it is the ignored one, the class number is 0.
@@ -144,14 +145,16 @@ def class_numbers(
     return numbers, counted
 
 
-def wrong_label(value: float, place: Sequence[Any], classes: int, ignored: int | None) -> str:
+def wrong_label(
+    value: float, place: Sequence[SupportsInt], classes: int, ignored: int | None
+) -> str:
     """What to say of a label that is no class."""
     where = tuple(int(i) for i in place)
     text = f"label {value:g} at {where} is none of the {classes} classes (0 to {classes - 1})"
     return text if ignored is None else f"{text}, nor ignore_label {ignored}"
 
 
-def places(xp: Any, numbers: Any, folded: Folded) -> Any:
+def places(xp: ArrayModule, numbers: Array, folded: Folded) -> Array:
     """Where in the flat scores each label's own is."""
     outer, classes, inner = folded
     at = numbers + classes * xp.arange(outer)[:, None]

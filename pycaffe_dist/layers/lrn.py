@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.windows import batches, scratch
@@ -27,7 +26,7 @@ class LRN(Layer):
         self.beta = p.beta
         self.k = p.k if self.across else 1.0
         self.alpha_over_n = p.alpha / (self.size if self.across else self.size**2)
-        self.scale: Any = None
+        self.scale: Array = self.xp.empty(0)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         shape = bottom[0].shape
@@ -36,12 +35,12 @@ class LRN(Layer):
 
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
-        if self.scale is None or self.scale.shape != x.shape:
+        if self.scale.shape != x.shape:
             self.scale = self.xp.empty(x.shape, self.dtype)
         for i in batches(x):
             self._forward(x[i], y[i], self.scale[i])
 
-    def _forward(self, x: Any, y: Any, scale: Any) -> None:
+    def _forward(self, x: Array, y: Array, scale: Array) -> None:
         squares = scratch(self.xp, "squares", x.shape, self.dtype)
         self.xp.multiply(x, x, out=squares)
         self._sum_around(squares, scale)
@@ -58,7 +57,7 @@ class LRN(Layer):
         for i in batches(x):
             self._backward(None if in_place else x[i], y[i], gy[i], self.scale[i], gx[i])
 
-    def _backward(self, x: Any, y: Any, gy: Any, scale: Any, gx: Any) -> None:
+    def _backward(self, x: Array | None, y: Array, gy: Array, scale: Array, gx: Array) -> None:
         ratio = scratch(self.xp, "squares", y.shape, self.dtype)
         total = scratch(self.xp, "sums", y.shape, self.dtype)
         factor = self._factor(scale)
@@ -73,7 +72,7 @@ class LRN(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return int(top[0].count * (2 * self.size if self.across else 2 * self.size**2))
 
-    def _sum_around(self, values: Any, sums: Any) -> None:
+    def _sum_around(self, values: Array, sums: Array) -> None:
         if self.across:
             self._sum_along(1, values, sums)
         else:
@@ -81,7 +80,7 @@ class LRN(Layer):
             self._sum_along(2, values, rows)
             self._sum_along(3, rows, sums)
 
-    def _sum_along(self, axis: int, values: Any, sums: Any) -> None:
+    def _sum_along(self, axis: int, values: Array, sums: Array) -> None:
         sums[...] = values
         before = (slice(None),) * axis
         for d in range(1, self.size // 2 + 1):
@@ -89,7 +88,7 @@ class LRN(Layer):
             sums[low] += values[high]
             sums[high] += values[low]
 
-    def _factor(self, scale: Any) -> Any:
+    def _factor(self, scale: Array) -> Array:
         """s^−β"""
         factor = scratch(self.xp, "factor", scale.shape, self.dtype)
         if self.beta != 0.75:

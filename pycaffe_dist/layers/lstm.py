@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.recurrent import Recurrent
@@ -24,7 +24,9 @@ class LSTM(Recurrent):
     states = 2
     gates = 4
 
-    def steps_forward(self, sums: Any, cont: Any, first: Sequence[Any], y: Any) -> Sequence[Any]:
+    def steps_forward(
+        self, sums: Array, cont: Array, first: Sequence[Array], y: Array
+    ) -> Sequence[Array]:
         xp, weights = self.xp, self.params[self.state_weights].data.T
         kept_h, kept_c = self.work("kept_h", y.shape), self.work("kept_c", y.shape)
         tanh_c = self.work("tanh_c", y.shape)
@@ -40,7 +42,7 @@ class LSTM(Recurrent):
             xp.multiply(gates[:, 2], tanh_c[t], out=h)
         return [h, c]
 
-    def steps_backward(self, gy: Any, cont: Any) -> tuple[Any, Any]:
+    def steps_backward(self, gy: Array, cont: Array) -> tuple[Array, Array]:
         weights = self.params[self.state_weights].data
         gates = _by_gate(self.work("sums", (*gy.shape[:2], 4 * self.size)))
         kept_h, kept_c = self.work("kept_h", gy.shape), self.work("kept_c", gy.shape)
@@ -60,16 +62,16 @@ class LSTM(Recurrent):
 
     # -- what another LSTM may change ----------------------------------------------------------
 
-    def recall(self, h: Any, goes_on: Any, kept: Any) -> Any:
+    def recall(self, h: Array, goes_on: Array, kept: Array) -> Array:
         """What a step sees of the h before it; ``kept`` is to hold what W_hc's gradient needs."""
         self.xp.multiply(self.continued(h, goes_on), goes_on, out=kept)
         return kept
 
-    def passed_back(self, gh: Any, goes_on: Any) -> Any:
+    def passed_back(self, gh: Array, goes_on: Array) -> Array:
         """The gradient of the h before, from that of what the step saw."""
         return gh * goes_on
 
-    def stepped_back(self, t: int, g: Any, gh: Any) -> None:
+    def stepped_back(self, t: int, g: Array, gh: Array) -> None:
         """A step's gradients are there: those of its sums, which may be changed, and of its h."""
 
 
@@ -117,19 +119,19 @@ class LSTMUnit(Layer):
         _chain(slopes, top[1].diff, gc)
         self.xp.multiply(gc, gates[:, :, 1], out=bottom[0].diff)
 
-    def _gates_and_kept(self, bottom: Views) -> tuple[Any, Any]:
+    def _gates_and_kept(self, bottom: Views) -> tuple[Array, Array]:
         cont = bottom[2].data[:, :, None]
         gates = _by_gate(bottom[1].data.copy())
         _activate(self.xp, gates, cont)
         return gates, self.xp.where(cont != 0, bottom[0].data, self.dtype.type(0))
 
 
-def _by_gate(sums: Any) -> Any:
+def _by_gate(sums: Array) -> Array:
     """(…, 4D) as (…, 4, D)."""
     return sums.reshape(*sums.shape[:-1], 4, -1)
 
 
-def _activate(xp: Any, gates: Any, cont: Any) -> None:
+def _activate(xp: ArrayModule, gates: Array, cont: Array) -> None:
     """In place: σ of i, f, o; tanh of g; f times cont, exactly 0 where cont is."""
     ifo, f, g = gates[..., :3, :], gates[..., 1, :], gates[..., 3, :]
     xp.negative(ifo, out=ifo)
@@ -141,12 +143,12 @@ def _activate(xp: Any, gates: Any, cont: Any) -> None:
     f[...] = xp.where(cont != 0, f, f.dtype.type(0)) * cont
 
 
-def _cell(gates: Any, kept: Any) -> Any:
+def _cell(gates: Array, kept: Array) -> Array:
     """The new cell, f c_prev + i g."""
     return gates[..., 1, :] * kept + gates[..., 0, :] * gates[..., 3, :]
 
 
-def _slopes(gates: Any, kept: Any, tanh_c: Any, slopes: Any, into_c: Any) -> None:
+def _slopes(gates: Array, kept: Array, tanh_c: Array, slopes: Array, into_c: Array) -> None:
     """What each sum moves: of i, f, g the cell, of o the top; and what the cell moves, the top.
 
     f (1 − f) holds cont too: Caffe's slope, and the true one where cont is 0 or 1.
@@ -161,7 +163,7 @@ def _slopes(gates: Any, kept: Any, tanh_c: Any, slopes: Any, into_c: Any) -> Non
     into_c[...] = (1 - tanh_c * tanh_c) * o
 
 
-def _chain(slopes: Any, gh: Any, gc: Any) -> None:
+def _chain(slopes: Array, gh: Array, gc: Array) -> None:
     """In place: the gradients of the sums from those of h and (all in all) c."""
     slopes[..., :2, :] *= gc[..., None, :]
     slopes[..., 2, :] *= gh

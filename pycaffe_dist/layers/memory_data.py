@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.datum import datum_pixels
@@ -15,7 +15,6 @@ from pycaffe_dist.data.transformer import Transformer, encoded_color
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.base_data import naming
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
 
 
@@ -75,16 +74,16 @@ class MemoryData(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         pass
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         """Where in the arrays it stands; the arrays are the user's."""
         if self.context.dry:
             return {}
-        state: dict[str, Any] = {"position": self.position}
+        state: Facts = {"position": self.position}
         if self.transformer.rng:
             state["transformer"] = draws.state_of(self.transformer.rng)
         return state
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         """Before or after the arrays are given."""
         self.position = state["position"]
         self.resumed = self.data is None
@@ -93,7 +92,7 @@ class MemoryData(Layer):
 
     # -- giving it data ----------------------------------------------------------------------
 
-    def set_arrays(self, data: Any, labels: Any) -> None:
+    def set_arrays(self, data: Array, labels: Array) -> None:
         """Serve float32 arrays (n, channels, height, width) and (n,) or (n, 1, 1, 1).
 
         They are not copied: what is changed in them later counts.
@@ -152,7 +151,7 @@ class MemoryData(Layer):
         self.position = self.position % len(data) if self.resumed else 0
         self.resumed = False
 
-    def _check_array(self, name: str, array: Any, item: tuple[int, int, int]) -> None:
+    def _check_array(self, name: str, array: Array, item: tuple[int, int, int]) -> None:
         if not isinstance(array, np.ndarray):
             raise self._refuse(f"{name} must be a NumPy array", type(array).__name__)
         if not array.flags.c_contiguous:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss, class_numbers, places
@@ -41,7 +40,7 @@ class MultinomialLogisticLoss(Loss):
     def flops(self, bottom: Views, top: Views) -> int:
         return 2 * self.num
 
-    def _labelled(self, bottom: Views) -> tuple[Any, Any]:
+    def _labelled(self, bottom: Views) -> tuple[Array, Array]:
         """Where in the flat bottom each item's labelled class is, and its probability."""
         folded = self.num, bottom[0].count_from(1), 1
         labels, _ = class_numbers(self, bottom[1], folded)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.work import Working
@@ -55,9 +54,9 @@ class MVN(Working):
     def flops(self, bottom: Views, top: Views) -> int:
         return (5 if self.normalize_variance else 2) * top[0].count
 
-    def _mean(self, how: str, *rows: Any) -> Any:
+    def _mean(self, how: str, *rows: Array) -> Array:
         return self.xp.einsum(how, *rows)[:, None] / self.rows[1]
 
-    def _deviation(self) -> Any:
+    def _deviation(self) -> Array:
         """σ + eps of the last forward."""
         return self.work("deviation", (self.rows[0], 1))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Index
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.windows import Sizes, Windows, batches, scratch
@@ -146,14 +147,14 @@ class Method:
     def begin(self, shape: Sizes) -> None:
         """A forward pass begins, for tops of this shape."""
 
-    def forward(self, x: Any, y: Any, i: slice) -> None:
+    def forward(self, x: Array, y: Array, i: slice) -> None:
         raise NotImplementedError
 
-    def backward(self, gy: Any, gx: Any, i: slice) -> None:
+    def backward(self, gy: Array, gx: Array, i: slice) -> None:
         """Add to ``gx``, which is 0."""
         raise NotImplementedError
 
-    def sum(self, x: Any, y: Any) -> None:
+    def sum(self, x: Array, y: Array) -> None:
         """Fill y with Σx in each window: first of its rows, then of their sums."""
         rows = scratch(self.xp, "rows", (*y.shape[:3], x.shape[3]), self.dtype)
         for axis, source, target in ((0, x, rows), (1, rows, y)):
@@ -170,11 +171,11 @@ class Method:
 class Mean(Method):
     """y = Σx / area     ∂x = Σ ∂y / area"""
 
-    def forward(self, x: Any, y: Any, i: slice) -> None:
+    def forward(self, x: Array, y: Array, i: slice) -> None:
         self.sum(x, y)
         y /= self.areas()
 
-    def backward(self, gy: Any, gx: Any, i: slice) -> None:
+    def backward(self, gy: Array, gx: Array, i: slice) -> None:
         share = scratch(self.xp, "value", gy.shape, self.dtype)
         self.xp.divide(gy, self.areas(), out=share)
         rows = scratch(self.xp, "rows", (*gy.shape[:3], gx.shape[3]), self.dtype)
@@ -183,7 +184,7 @@ class Mean(Method):
             for _, windows, pixels in self.windows.taps(axis):
                 target[_at(axis, pixels)] += source[_at(axis, windows)]
 
-    def areas(self) -> Any:
+    def areas(self) -> Array:
         """Of each window, with the padding but not with what lies beyond it."""
         w = self.windows
         sides = []
@@ -201,21 +202,21 @@ class Choice(Method):
     The choice of tap (i, j) is kept as 1 + i·kernel_w + j, no choice as 0.
     """
 
-    choice: Any = None
+    choice: Array = np.empty(0, bool)
 
     def begin(self, shape: Sizes) -> None:
         taps = prod(self.windows.kernel)
         dtype = np.uint8 if taps < 256 else np.uint16 if taps < 65536 else np.uint32
-        if self.choice is None or (self.choice.shape, self.choice.dtype) != (shape, dtype):
+        if self.choice.shape != shape or self.choice.dtype != dtype:
             self.choice = self.xp.empty(shape, dtype)
 
-    def backward(self, gy: Any, gx: Any, i: slice) -> None:
+    def backward(self, gy: Array, gx: Array, i: slice) -> None:
         pixels, chosen = self.pixels(i, gx.shape)
         if not chosen.all():
             gy = self.xp.where(chosen, gy, self.dtype.type(0))
         self.xp.add.at(gx.reshape(-1), pixels, gy.reshape(-1))
 
-    def pixels(self, i: slice, shape: Sizes) -> tuple[Any, Any]:
+    def pixels(self, i: slice, shape: Sizes) -> tuple[Array, Array]:
         """Flat indices of what some images of ``shape`` chose, and whether they chose at all."""
         places = self.places(i)
         chosen = places >= 0
@@ -224,7 +225,7 @@ class Choice(Method):
         places += channels * (shape[2] * shape[3])
         return places.reshape(-1), chosen
 
-    def places(self, i: slice = slice(None)) -> Any:
+    def places(self, i: slice = slice(None)) -> Array:
         """Where in its channel each choice is: h·W + w, −1 for none."""
         w = self.windows
         height, width = (np.arange(k) for k in w.kernel)
@@ -240,7 +241,7 @@ class Choice(Method):
 class Maximum(Choice):
     """y = max x above LOWEST; NaN is never chosen, of equal values the first, row by row."""
 
-    def forward(self, x: Any, y: Any, i: slice) -> None:
+    def forward(self, x: Array, y: Array, i: slice) -> None:
         # Of each row of a window its columns, then the rows: the first of equals wins.
         shape = (*x.shape[:3], y.shape[3])
         rows = scratch(self.xp, "rows", shape, self.dtype)
@@ -248,7 +249,7 @@ class Maximum(Choice):
         self._along(1, x, None, rows, columns)
         self._along(0, rows, columns, y, self.choice[i])
 
-    def _along(self, axis: int, x: Any, choices: Any, y: Any, choice: Any) -> None:
+    def _along(self, axis: int, x: Array, choices: Array | None, y: Array, choice: Array) -> None:
         """The maxima along one axis; ``choices`` of the other axis led to x."""
         xp, number = self.xp, choice.dtype.type
         value = scratch(xp, "value", y.shape, self.dtype)
@@ -274,7 +275,7 @@ class Maximum(Choice):
 class Drawn(Choice):
     """The first value, row by row, with which the sum reaches a random part of the whole sum."""
 
-    def forward(self, x: Any, y: Any, i: slice) -> None:
+    def forward(self, x: Array, y: Array, i: slice) -> None:
         xp, choice = self.xp, self.choice[i]
         part = xp.asarray(1 - generator().random_sample(y.shape), self.dtype)  # in (0, 1]
         y[...] = 0
@@ -290,7 +291,7 @@ class Drawn(Choice):
         values = x.reshape(-1)[pixels].reshape(y.shape)
         y[...] = xp.where(chosen, values, self.dtype.type(0))
 
-    def _taps(self) -> Iterator[tuple[int, Any, Any]]:
+    def _taps(self) -> Iterator[tuple[int, Index, Index]]:
         for i, rows, pixel_rows in self.windows.taps(0):
             for j, columns, pixel_columns in self.windows.taps(1):
                 number = 1 + i * self.windows.kernel[1] + j
@@ -300,7 +301,7 @@ class Drawn(Choice):
 class Expected(Method):
     """y = Σx² / Σx, 0 unless Σx is above 0"""
 
-    def forward(self, x: Any, y: Any, i: slice) -> None:
+    def forward(self, x: Array, y: Array, i: slice) -> None:
         total = scratch(self.xp, "value", y.shape, self.dtype)
         self.sum(x, total)
         self.sum(x * x, y)
@@ -308,7 +309,7 @@ class Expected(Method):
         y *= positive
         y /= self.xp.where(positive, total, self.dtype.type(1))
 
-    def backward(self, gy: Any, gx: Any, i: slice) -> None:
+    def backward(self, gy: Array, gx: Array, i: slice) -> None:
         raise self.layer.error("STOCHASTIC pooling has a gradient in training only")
 
 

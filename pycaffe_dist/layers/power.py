@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -60,7 +59,7 @@ class Power(Neuron):
             # In place this is the square of what was just written: Caffe's answer, if wrong.
             self.xp.multiply(top[0].diff, gx, out=gx)
 
-    def _take_root(self, y: Any) -> None:
+    def _take_root(self, y: Array) -> None:
         """y ← y^½ by C's rules, by which that of −∞ is ∞, and a square root is not."""
         infinite = y == -np.inf
         self.xp.sqrt(y, out=y)

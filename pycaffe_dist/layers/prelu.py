@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -54,7 +53,7 @@ class PReLU(Neuron):
             x = self.work("input", x.shape)
         self.propagate(x, gy, planes(bottom[0].diff) if propagate_down[0] else None)
 
-    def propagate(self, x: Any, gy: Any, gx: Any) -> None:
+    def propagate(self, x: Array, gy: Array, gx: Array | None) -> None:
         """Add to ∂a if it is learned, and write ∂x if there is room for it."""
         if self.param_propagate_down[0]:
             below, where = self.work("below", x.shape), self.work("where", x.shape, bool)
@@ -72,6 +71,6 @@ class PReLU(Neuron):
     def _check_axes(self, x: View) -> None:
         self.check(len(x.shape) >= 2, f"needs 2 axes or more, the bottom is {x.shape}")
 
-    def _slopes(self) -> Any:
+    def _slopes(self) -> Array:
         slopes = self.params[0].data
         return slopes[:, None] if slopes.ndim else slopes

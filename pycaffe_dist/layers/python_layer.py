@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import python2
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import BlobVec, Flags, Views
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context, Layer, register
@@ -57,11 +58,11 @@ class PythonLayer(Layer):
         with python2.hints():
             self.user_layer.backward(_blobs(top), BoolVec(propagate_down), _blobs(bottom))
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         state = self.user_layer.get_state()
         return {k: v.item() if isinstance(v, np.generic) else v for k, v in state.items()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.user_layer.set_state(state)
 
     def gives_gradient(self, index: int) -> bool:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer
-
-Shape = tuple[int, ...]
 
 
 class Rearranged(Layer):
@@ -23,7 +21,7 @@ class Rearranged(Layer):
     def shape(self, x: Shape) -> Sequence[int]:
         return x
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         raise NotImplementedError
 
     def reshape(self, bottom: Views, top: Views) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.layer import Context
 from pycaffe_dist.layers.work import Working
@@ -20,9 +21,9 @@ class Recurrent(Working):
     x: (T, N, …)  cont: (T, N)  x_static: (N, …)  y: (T, N, D)
     W_x: (G·D, I)  b: (G·D,)  W_s: (G·D, S), if there is a static input  W_h: (G·D, D)
 
-    Where cont is 0 a sequence begins: nothing of the state before comes through.  A forward goes on
-    from the state in which the one before ended; with ``expose_hidden`` the states (1, N, D) come
-    from bottoms and go to tops instead.  Gradients stay within the T steps.
+    Where cont is 0 a sequence begins: nothing of the state before comes through.  A forward
+    continues from the state in which the one before ended; with ``expose_hidden`` the states
+    (1, N, D) come from bottoms and go to tops instead.  Gradients stay within the T steps.
 
     Caffe unrolls a net of small layers.  Here the products with x are one GEMM for all steps, and
     only those with the state are done step by step.
@@ -43,11 +44,13 @@ class Recurrent(Working):
 
     # -- what a subclass writes --------------------------------------------------------------
 
-    def steps_forward(self, sums: Any, cont: Any, first: Sequence[Any], y: Any) -> Sequence[Any]:
+    def steps_forward(
+        self, sums: Array, cont: Array, first: Sequence[Array], y: Array
+    ) -> Sequence[Array]:
         """Run the steps from the states ``first``; fill y, return the last states."""
         raise NotImplementedError
 
-    def steps_backward(self, gy: Any, cont: Any) -> tuple[Any, Any]:
+    def steps_backward(self, gy: Array, cont: Array) -> tuple[Array, Array]:
         """The gradient of the sums (T, N, G·D), and the states (T, N, D) that W_h saw."""
         raise NotImplementedError
 
@@ -151,13 +154,13 @@ class Recurrent(Working):
         for view in self.last:
             view.data[...] = 0
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         """The states in which the last forward ended, unless they come from bottoms."""
         if self.exposed or self.context.dry:
             return {}
         return {f"state{i}": view.blob.data[0].copy() for i, view in enumerate(self.last)}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         """Streams that are not in ``state`` begin with zeros."""
         for i, view in enumerate(self.last):
             stored, target = state.get(f"state{i}"), view.blob.data[0]
@@ -174,7 +177,7 @@ class Recurrent(Working):
                 text = "%s: the snapshot has the states of %d streams; %d others begin with zeros"
                 log.warning("recurrent_layer.cpp", text, self.name, known, len(target) - known)
 
-    def deal_state(self, states: Sequence[dict[str, Any]], rank: int, ranks: int) -> dict[str, Any]:
+    def deal_state(self, states: Sequence[Facts], rank: int, ranks: int) -> Facts:
         """Stream k of all is stream k div P of rank k mod P, as data layers deal their records."""
         joint = {
             key: np.stack([state[key] for state in states], 1).reshape(-1, self.size)
@@ -186,12 +189,12 @@ class Recurrent(Working):
         products = self.length * (self.inputs[0] + self.size) + sum(self.inputs[1:])
         return int(2 * self.streams * self.gates * self.size * products)
 
-    def continues(self, bottom: Views) -> Any:
+    def continues(self, bottom: Views) -> Array:
         """Cont: (T, N), 0 where a sequence begins."""
         return bottom[1].data
 
     # -- help for subclasses -----------------------------------------------------------------
 
-    def continued(self, state: Any, cont: Any) -> Any:
-        """The state where a sequence goes on, 0 (even for NaN) where one begins."""
+    def continued(self, state: Any, cont: Array) -> Array:
+        """The state where a sequence continues, 0 (even for NaN) where one begins."""
         return self.xp.where(cont != 0, state, self.dtype.type(0))

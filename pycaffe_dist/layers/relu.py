@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -43,7 +42,7 @@ class ReLU(Neuron):
             slopes = self.slopes(x, self.slope)
         self.xp.multiply(top[0].diff, slopes, out=bottom[0].diff)
 
-    def _cut(self, x: Any, y: Any) -> None:
+    def _cut(self, x: Array, y: Array) -> None:
         """y = x·[x > 0], in which 0·(−∞) is NaN, as in Caffe's sum."""
         positive = self.work("where", x.shape, bool)
         self.xp.greater(x, 0, out=positive)

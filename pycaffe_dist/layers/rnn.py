@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.recurrent import Recurrent
@@ -23,7 +23,9 @@ class RNN(Recurrent):
         self.add_blob((self.size, self.size), p.weight_filler)
         self.add_blob((self.size,), p.bias_filler)
 
-    def steps_forward(self, sums: Any, cont: Any, first: Sequence[Any], y: Any) -> Sequence[Any]:
+    def steps_forward(
+        self, sums: Array, cont: Array, first: Sequence[Array], y: Array
+    ) -> Sequence[Array]:
         xp, weights = self.xp, self.params[self.state_weights].data.T
         kept = self.work("kept", y.shape)
         h = first[0]
@@ -46,7 +48,7 @@ class RNN(Recurrent):
         self.params[-2].diff[...] += g.T @ self._rows(self.work("sums", top[0].shape))
         self.params[-1].diff[...] += g.sum(axis=0)
 
-    def steps_backward(self, gy: Any, cont: Any) -> tuple[Any, Any]:
+    def steps_backward(self, gy: Array, cont: Array) -> tuple[Array, Array]:
         xp, weights = self.xp, self.params[self.state_weights].data
         g_out = self.work("g_out", gy.shape)
         self._through_tanh(gy, self.work("out", gy.shape), g_out)
@@ -59,10 +61,10 @@ class RNN(Recurrent):
             self._through_tanh(g[t], h[t], g[t])
         return g, self.work("kept", gy.shape)
 
-    def _rows(self, x: Any) -> Any:
+    def _rows(self, x: Array) -> Array:
         return x.reshape(-1, self.size)
 
-    def _through_tanh(self, gy: Any, y: Any, out: Any) -> None:
+    def _through_tanh(self, gy: Array, y: Array, out: Array) -> None:
         slope = 1 - y * y
         self.xp.multiply(gy, slope, out=out)
 

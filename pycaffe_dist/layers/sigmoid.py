@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
 
 
-def sigmoid(xp: Any, x: Any, scale: Any, out: Any) -> None:
+def sigmoid(xp: ArrayModule, x: Array, scale: Array, out: Array) -> None:
     """σ(scale·x) = ½ tanh(½·scale·x) + ½, which does not overflow."""
     half = out.dtype.type(0.5)
     xp.multiply(x, half * scale, out=out)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
@@ -70,6 +69,6 @@ class SigmoidCrossEntropyLoss(Loss):
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * bottom[0].count
 
-    def _counted(self, t: Any) -> Any:
+    def _counted(self, t: Array) -> Array | None:
         ignored = self.ignored_label()
         return None if ignored is None else self.xp.trunc(t) != ignored

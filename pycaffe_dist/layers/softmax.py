@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
 
 
-def softmax(xp: Any, x: Any, out: Any) -> None:
+def softmax(xp: ArrayModule, x: Array, out: Array) -> None:
     """out = exp x / Σ exp x over axis 1; ``out`` may be ``x``."""
     xp.subtract(x, x.max(axis=1, keepdims=True), out=out)  # so that exp does not overflow
     xp.exp(out, out=out)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss, class_numbers, fold_classes, places
@@ -48,7 +47,7 @@ class SoftmaxWithLoss(Loss):
         own, counted = self.gains(bottom)
         top[0].data[...] = 0 - own.sum() / self.normalizer(self.folded, counted)  # never −0
 
-    def gains(self, bottom: Views) -> tuple[Any, Any]:
+    def gains(self, bottom: Views) -> tuple[Array, Array | None]:
         """log p[label] at every position (outer, inner), 0 where it does not count; which do."""
         xp, p = self.xp, self.prob.data.reshape(self.folded)
         self.probabilities(bottom[0].data.reshape(self.folded), out=p)
@@ -60,7 +59,7 @@ class SoftmaxWithLoss(Loss):
             xp.copyto(own, 0, where=~counted)
         return own, counted
 
-    def probabilities(self, x: Any, out: Any) -> None:
+    def probabilities(self, x: Array, out: Array) -> None:
         softmax(self.xp, x, out=out)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
@@ -76,5 +75,5 @@ class SoftmaxWithLoss(Loss):
     def flops(self, bottom: Views, top: Views) -> int:
         return 4 * bottom[0].count
 
-    def labels(self, bottom: Views) -> tuple[Any, Any]:
+    def labels(self, bottom: Views) -> tuple[Array, Array | None]:
         return class_numbers(self, bottom[1], self.folded, self.ignored_label())

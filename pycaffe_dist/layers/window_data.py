@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data import draws
 from pycaffe_dist.data.draws import raw
 from pycaffe_dist.data.image import Color, Pixels, decode, read_image
@@ -17,8 +16,7 @@ from pycaffe_dist.data.window_file import Window, read_window_file, warp
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BadRecord, BaseData, Job
-from pycaffe_dist.memory import Array
+from pycaffe_dist.layers.base_data import BadRecord, BaseData, Draft
 from pycaffe_dist.rng import child
 
 Drawn = tuple[Window, bool]  # and whether it is mirrored
@@ -35,7 +33,7 @@ class WindowData(BaseData):
     def batch_size(self) -> int:
         return self.layer_param.window_data_param.batch_size
 
-    def open(self) -> Shape:
+    def open(self) -> tuple[int, ...]:
         p = self.layer_param.window_data_param
         shape = self.guess_shape()
         self.rng = child()
@@ -49,7 +47,7 @@ class WindowData(BaseData):
         self.mean = self._mean_of(self.windows.channels, p.source)
         return self.windows.channels, *shape[1:]
 
-    def guess_shape(self) -> Shape:
+    def guess_shape(self) -> tuple[int, ...]:
         crop = self.layer_param.transform_param.crop_size
         if not crop:
             raise NetError("needs a transform_param.crop_size, the size of its warped windows")
@@ -64,30 +62,30 @@ class WindowData(BaseData):
         return window, self.layer_param.transform_param.mirror and raw(self.rng) % 2 == 1
 
     def begin(
-        self, items: list[Any], draws: Draws, batch: Batch
-    ) -> tuple[dict[int, tuple[Array, Any]], Shape]:
+        self, items: list[Array], draws: Draws, batch: Batch
+    ) -> tuple[dict[int, tuple[Array, Array]], Shape]:
         crop = self.transformer.param.crop_size
         return {}, (self.windows.channels, crop, crop)
 
-    def fill(self, job: Job, places: range) -> None:
+    def fill(self, draft: Draft, places: range) -> None:
         for i in places:
-            window, mirror = job.items[i]
-            job.out[i], job.labels[i] = 0, window.label
+            window, mirror = draft.items[i]
+            draft.out[i], draft.labels[i] = 0, window.label
             try:
-                self._fill(job.out[i], window, mirror)
+                self._fill(draft.out[i], window, mirror)
             except FileError as e:
-                job.bad.append((i, BadRecord(str(e))))
+                draft.bad.append((i, BadRecord(str(e))))
             except ValueError as e:
-                job.bad.append((i, BadRecord(f"{self.paths[window.image]}: {e}")))
+                draft.bad.append((i, BadRecord(f"{self.paths[window.image]}: {e}")))
 
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Facts:
         return {"windows": draws.state_of(self.rng)}
 
-    def go_to(self, position: dict[str, Any]) -> None:
+    def go_to(self, position: Facts) -> None:
         if "windows" in position:
             self.rng = draws.from_state(position["windows"])
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Facts:
         if self.context.dry:
             return {}
         return sources(None, len(self.windows.foreground) + len(self.windows.background))

@@ -9,11 +9,11 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from pycaffe_dist.aliases import Array, ArrayModule, DType
 from pycaffe_dist.layer import Layer
 
 CACHED = 1 << 18  # values of a blob that are worked on together, to stay in the cache
@@ -73,15 +73,16 @@ class Windows:
                 end = begin + (high - low - 1) * stride + 1
                 yield k, slice(low - first, high - first), slice(begin, end, stride)
 
-    def view(self, xp: Any, x: Any) -> Any:
+    def view(self, xp: ArrayModule, x: Array) -> Array:
         """(N, C, *image) as (N, C, *kernel, *out), a view of ``x`` or of a padded copy of it."""
         sizes = tuple(c + 2 * p for c, p in zip(self.covered(self.out), self.pad, strict=True))
         if any(self.pad) or any(s > i for s, i in zip(sizes, self.image, strict=True)):
             padded = scratch(xp, "padded", (*x.shape[:2], *sizes), x.dtype)
             padded[...] = 0
-            inside = [slice(p, p + i) for p, i in zip(self.pad, self.image, strict=True)]
-            met = [slice(max(0, s - p)) for p, s in zip(self.pad, sizes, strict=True)]
-            padded[(..., *inside)] = x[(..., *met)]
+            inside = (slice(p, p + i) for p, i in zip(self.pad, self.image, strict=True))
+            met = (slice(max(0, s - p)) for p, s in zip(self.pad, sizes, strict=True))
+            both = slice(None), slice(None)  # all images, all channels
+            padded[(*both, *inside)] = x[(*both, *met)]
             x = padded
         steps = x.strides[2:]
         strides = (
@@ -92,7 +93,9 @@ class Windows:
         shape = (*x.shape[:2], *self.kernel, *self.out)
         return xp.lib.stride_tricks.as_strided(x, shape, strides)
 
-    def add_back(self, xp: Any, columns: Any, x: Any, rows: slice | None = None) -> None:
+    def add_back(
+        self, xp: ArrayModule, columns: Array, x: Array, rows: slice | None = None
+    ) -> None:
         """Add (N, C, *kernel, *out), where ``out`` may be some rows only, to the pixels seen."""
         axes = range(len(self.image))
         for taps in itertools.product(*(list(self.taps(a, None if a else rows)) for a in axes)):
@@ -135,13 +138,13 @@ def read_windows(layer: Layer, axes: int) -> Windows:
 
 class _Rooms(threading.local):
     def __init__(self) -> None:
-        self.rooms: dict[tuple[Any, ...], Any] = {}
+        self.rooms: dict[tuple[ArrayModule, str, DType], Array] = {}
 
 
 _rooms = _Rooms()
 
 
-def scratch(xp: Any, use: str, shape: Sequence[int], dtype: Any) -> Any:
+def scratch(xp: ArrayModule, use: str, shape: Sequence[int], dtype: DTypeLike) -> Array:
     """Work space for one ``use`` until the layer returns.
 
     All layers of a thread share it: what the largest needs is enough, and it stays in the cache.
@@ -162,6 +165,6 @@ def pieces(count: int, most: int) -> Iterator[slice]:
         yield slice(begin, min(begin + size, count))
 
 
-def batches(x: Any) -> Iterator[slice]:
+def batches(x: Array) -> Iterator[slice]:
     """Images of ``x`` that are worked on together."""
     return pieces(len(x), CACHED // max(1, x[:1].size))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.typing import DTypeLike
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 
@@ -20,9 +20,9 @@ class Working(Layer):
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         super().__init__(param, context)
-        self._rooms: dict[str, Any] = {}
+        self._rooms: Facts = {}
 
-    def work(self, name: str, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
+    def work(self, name: str, shape: Sequence[int], dtype: DTypeLike | None = None) -> Array:
         """The array ``name``, in the layer's number type unless another is given."""
         count = math.prod(shape)
         room = self._rooms.get(name)
@@ -31,6 +31,6 @@ class Working(Layer):
         return room[:count].reshape(shape)
 
 
-def planes(array: Any) -> Any:
+def planes(array: Array) -> Array:
     """An array (N, C, …) as (N, C, I)."""
     return array.reshape(*array.shape[:2], math.prod(array.shape[2:]))

@@ -139,6 +139,7 @@ WITHOUT = {
             "LabelsequenceAccuracy",
             "Proposal",
             "SegAccuracy",
+            "SegmentationEvaluate",
             "YoloDetectionOutput",
             "Yolov3DetectionOutput",
         ],
@@ -153,6 +154,9 @@ WITHOUT = {
     ),
     **dict.fromkeys(
         ["EvenDistLoss", "MinQuantizeLoss"], OWN + "one number for all values of a batch"
+    ),
+    **dict.fromkeys(
+        ["RegionLoss", "Yolov3", "YoloSeg"], OWN + "it is the error, the loss the errors' squares"
     ),
     "TransformLoss": OWN + "it leaves out the weights",
     "GeneralTripletLoss": OWN + "the label's distance is pulled once, however many terms it has",

@@ -5,6 +5,7 @@ import traceback
 import numpy as np
 import pytest
 
+import pycaffe_dist as caffe
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights, save_weights, share_weights
@@ -121,6 +122,11 @@ def test_reshape_spreads():
     net.blobs[0].reshape(4, 9, 8)
     net.forward()
     assert [blob.shape for blob in net.blobs] == [(4, 9, 8)] * 4
+
+
+def test_a_layer_that_a_script_makes_by_itself():
+    layer = caffe.Layer()
+    assert (layer.param_str, layer.param_str_, layer.phase, len(layer.blobs)) == ("", "", 1, 0)
 
 
 def test_settings_reach_the_object():

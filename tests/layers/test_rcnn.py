@@ -295,6 +295,22 @@ def test_proposals_of_several_images():
     np.testing.assert_array_equal(rois[5:, 1:], alone[:, 1:])
 
 
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ([(2, 4), (2, 8, 3, 5), (2, 3)], r"probabilities \(N, 2A, h, w\), found \(2, 4\)"),
+        ([(2, 6, 3, 5), (2, 8, 3, 5), (2, 3)], "2 anchors need probabilities"),
+        ([(2, 4, 3, 5), (2, 8, 3, 4), (2, 3)], "2 anchors need probabilities"),
+        ([(2, 4, 3, 5), (2, 8, 3, 5), (1, 3)], r"each of 2 images, found \(1, 3\)"),
+        ([(2, 4, 3, 5), (2, 8, 3, 5), (2, 2)], r"each of 2 images, found \(2, 2\)"),
+    ],
+)
+def test_bottoms_of_proposals_must_fit(shapes, words):
+    layer = 'type: "Proposal" proposal_param { ratio: 1 scale: 1 scale: 2 }'
+    with pytest.raises(NetError, match=words):
+        LayerRun(LayerCase(layer, shapes))
+
+
 BOXES = (
     'type: "BoxOutput" box_output_param { fg_thr: %g iou_thr: 0.5 min_size: 4 field_w: 16 '
     "field_h: 32 downsample_rate: 8 field_w: 40 field_h: 40 downsample_rate: 16 %s }"

@@ -135,12 +135,17 @@ def test_sizes_of_parts():
         ("movie.txt", "new_length: 2", r"movie.txt:1: found 'a.avi 3'; a line is a folder"),
         ("none.txt", "new_length: 2", "lists no videos"),
         ("clips.txt", "new_length: 30", r"a/000025.jpg"),
+        ("sizes.txt", "new_length: 2", r"small: an image of the shape \(6, 10, 16\)"),
         ("clips.txt", 'video_type: VIDEO video_file: "a.avi"', "cameras and video files"),
     ],
 )
 def test_what_is_refused(folder, source, settings, message):
     (folder / "movie.txt").write_text("a.avi 3\n")
     (folder / "none.txt").write_text("\n")
+    (folder / "sizes.txt").write_text("a 1 1\nsmall 1 1\n")
+    (folder / "small").mkdir(exist_ok=True)
+    for number in (1, 2):
+        save(folder / "small" / f"{number:06d}.jpg", number, (10, 16, 3))
     with pytest.raises(NetError, match=message):
         forward(build(folder, source, settings))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.batch_norm import BatchNorm
@@ -101,7 +100,7 @@ class NvBatchNorm(BatchNorm):
             gx = planes(bottom[0].diff)
             self._give_back(gy * self.params[3].data[:, None], gx)
 
-    def _give_back(self, g: Any, gx: Any) -> None:
+    def _give_back(self, g: Array, gx: Array) -> None:
         """∂x from the gradient g of x̂."""
         xp, inverse = self.xp, self._inverse()[:, None]
         if self.use_global_stats:
@@ -113,16 +112,16 @@ class NvBatchNorm(BatchNorm):
         slope = self.mean_over_ranks(xp.einsum("nci,nci->c", g, normal) / values)
         gx[...] = (g - mean[:, None] - normal * slope[:, None]) * inverse
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {"batches": self.batches}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.batches = int(state["batches"])
 
-    def _stored(self) -> tuple[Any, Any]:
+    def _stored(self) -> tuple[Array, Array]:
         return self.params[0].data, self.params[1].data
 
-    def _store(self, mean: Any, variance: Any, values: int) -> None:
+    def _store(self, mean: Array, variance: Array, values: int) -> None:
         keep = self.moving_average_fraction if self.batches >= 2 else 0
         self.batches += 1
         for param, new in zip(self.params, (mean, variance), strict=False):

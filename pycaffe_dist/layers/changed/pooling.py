@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.pooling import Mean, Method, Pooling
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, PoolingParameter
@@ -14,7 +13,7 @@ from pycaffe_dist.proto.caffe_pb2 import LayerParameter, PoolingParameter
 class MeanInside(Mean):
     """y = Σx / area, where only pixels of the image count as area."""
 
-    def areas(self) -> Any:
+    def areas(self) -> Array:
         w = self.windows
         sides = []
         for axis, size in enumerate(w.image):

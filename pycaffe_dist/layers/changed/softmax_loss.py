@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
@@ -23,7 +22,7 @@ class NormalizedWithLoss(SoftmaxWithLoss):
     ∂x = (p − [label])/n as if it were one; it is not the derivative.
     """
 
-    def probabilities(self, x: Any, out: Any) -> None:
+    def probabilities(self, x: Array, out: Array) -> None:
         xp, eps = self.xp, self.dtype.type(EPS)
         kind = self.layer_param.softmax_param.normalize_type
         if kind == "L1":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss, class_numbers
@@ -57,6 +56,6 @@ class CenterLoss(Loss):
             gx = bottom[0].diff.reshape(d.shape)
             self.xp.multiply(d, self.scaled_weight(top, max(1, self.num)), out=gx)
 
-    def _labels(self, bottom: Views) -> Any:
+    def _labels(self, bottom: Views) -> Array:
         labels, _ = class_numbers(self, bottom[1], (self.num, self.classes, 1))
         return labels.reshape(-1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.work import planes
@@ -51,7 +50,7 @@ class ChannelScale(Layer):
             s = self._scales(bottom[1].data, x) if p.do_backward_feature else self.dtype.type(1)
             self.xp.multiply(gy, s, out=planes(bottom[0].diff))
 
-    def _scales(self, s: Any, x: Any) -> Any:
+    def _scales(self, s: Array, x: Array) -> Array:
         return s.reshape(len(x), 1, x.shape[2])
 
 
@@ -129,6 +128,6 @@ class Pairwise(Layer):
             if propagate_down[i]:
                 view.diff.reshape(-1, self.size)[...] = (gy * slope).sum(axis=1 - i)
 
-    def _pair(self, bottom: Views) -> tuple[Any, Any]:
+    def _pair(self, bottom: Views) -> tuple[Array, Array]:
         a, b = (view.data.reshape(-1, self.size) for view in bottom)
         return a[:, None], b[None]

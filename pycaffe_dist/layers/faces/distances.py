@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import Loss, class_numbers
@@ -88,7 +87,7 @@ class InnerDistance(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return int(3 * top[0].count * self.inputs)
 
-    def _pull(self, g: Any, a: Any, b: Any) -> Any:
+    def _pull(self, g: Array, a: Array, b: Array) -> Array:
         """Σ_j g_ij · ∂distance(a_i, b_j)/∂a_i, of a: (I, K) and b: (J, K)."""
         if not self.absolute:
             return 2 * (g.sum(axis=1)[:, None] * a - g @ b)
@@ -98,14 +97,14 @@ class InnerDistance(Layer):
             total += g[:, j, None] * signs
         return total
 
-    def _own(self, gy: Any, bottom: Views) -> Any:
+    def _own(self, gy: Array, bottom: Views) -> Array:
         labels, _ = class_numbers(self, bottom[-1], (len(gy), self.outputs, 1))
         return gy * (self.xp.arange(self.outputs) == labels)
 
-    def _x(self, bottom: Views) -> Any:
+    def _x(self, bottom: Views) -> Array:
         return bottom[0].data.reshape(-1, self.inputs)
 
-    def _w(self, bottom: Views) -> Any:
+    def _w(self, bottom: Views) -> Array:
         return self._weights(bottom).data.reshape(self.outputs, self.inputs)
 
     def _weights(self, bottom: Views) -> View:
@@ -126,10 +125,10 @@ class LabelledDistances(Loss):
         for view in top[1:]:
             view.reshape(2)
 
-    def distances(self, bottom: Views) -> Any:
+    def distances(self, bottom: Views) -> Array:
         return bottom[0].data.reshape(-1, self.classes)
 
-    def labelled(self, bottom: Views) -> tuple[Any, Any]:
+    def labelled(self, bottom: Views) -> tuple[Array, Array]:
         """Where the distance to the own class is."""
         items = bottom[0].shape[0]
         labels, _ = class_numbers(self, bottom[1], (items, self.classes, 1))

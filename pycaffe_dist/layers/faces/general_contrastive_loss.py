@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.faces.distances import LabelledDistances
@@ -55,7 +54,7 @@ class GeneralContrastiveLoss(LabelledDistances):
         weight = self.scaled_weight(top, self.num)
         self.xp.multiply(g, weight, out=bottom[0].diff.reshape(g.shape))
 
-    def _parts(self, bottom: Views) -> tuple[Any, Any, Any]:
+    def _parts(self, bottom: Views) -> tuple[Array, Array, Array]:
         """Distances to the own class (N,), all (N, K), and which of them count as others'."""
         p = self.layer_param.general_contrastive_loss_param
         d, at = self.distances(bottom), self.labelled(bottom)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 from typing import Any
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import class_numbers
@@ -33,11 +34,11 @@ class LabelSpecific(Working):
         )
         top[0].reshape_like(x)
 
-    def changed(self, own: Any) -> Any:
+    def changed(self, own: Any) -> Array:
         """The new scores of the labels, (N,)."""
         raise NotImplementedError
 
-    def slope(self, own: Any) -> Any:
+    def slope(self, own: Any) -> Array:
         """What their gradient is multiplied by."""
         raise NotImplementedError
 
@@ -69,7 +70,7 @@ class LabelSpecific(Working):
         self.xp.multiply(gy, self.dtype.type(self.others()), out=gx)
         gx[at] = own
 
-    def _labelled(self, bottom: Views) -> tuple[Any, Any]:
+    def _labelled(self, bottom: Views) -> tuple[Array, Array]:
         labels, _ = class_numbers(self, bottom[1], self.folded)
         return self.xp.arange(self.folded[0]), labels.reshape(-1)
 
@@ -78,11 +79,11 @@ class LabelSpecific(Working):
 class LabelSpecificAdd(LabelSpecific):
     """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y."""
 
-    def changed(self, own: Any) -> Any:
+    def changed(self, own: Any) -> Array:
         bias = self.dtype.type(self.layer_param.label_specific_add_param.bias)
         return own + bias * (own > -bias)
 
-    def slope(self, own: Any) -> Any:
+    def slope(self, own: Any) -> Array:
         return self.dtype.type(1)
 
 
@@ -94,10 +95,10 @@ class Scheduled(LabelSpecific):
     def start(self, iteration: int) -> None:
         self.iteration = iteration
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {"iteration": self.iteration}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.iteration = int(state["iteration"])
 
 
@@ -142,14 +143,14 @@ class LabelSpecificRescale(Scheduled):
         for view in top[1:]:
             view.data[...] = self.weight
 
-    def changed(self, own: Any) -> Any:
+    def changed(self, own: Any) -> Array:
         p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
         new = self.xp.sign(own) * abs(own) ** w if p.power_on_positive else own * w
         if p.bias_fix:
             new = new + (1 - w)
         return self.xp.where(own > 0, new, own) if p.for_ip else new
 
-    def slope(self, own: Any) -> Any:
+    def slope(self, own: Any) -> Array:
         p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
         slope = w * abs(own) ** (w - 1) if p.power_on_positive else own * 0 + w
         return self.xp.where(own > 0, slope, self.dtype.type(1)) if p.for_ip else slope
@@ -182,11 +183,11 @@ class LabelSpecificMargin(Scheduled):
             self.iteration += 1
         super().forward(bottom, top)
 
-    def changed(self, own: Any) -> Any:
+    def changed(self, own: Any) -> Array:
         turn = self._turn()
         return own * cos(turn) - self.xp.sqrt(1 - own * own + self.EPS) * sin(turn)
 
-    def slope(self, own: Any) -> Any:
+    def slope(self, own: Any) -> Array:
         turn = self._turn()
         return own / self.xp.sqrt(1 - own * own + self.EPS) * sin(turn) + cos(turn)
 

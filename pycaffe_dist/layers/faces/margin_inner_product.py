@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pycaffe_dist.aliases import Array, ArrayModule, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import class_numbers
@@ -16,7 +17,7 @@ TIMES = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "QUADRUPLE": 4}
 TINY = 1e-9
 
 
-def margin(xp: Any, m: int, c: Any) -> tuple[Any, Any, Any]:
+def margin(xp: ArrayModule, m: int, c: Array) -> tuple[Array, Array, Array]:
     """Of c = cos θ: ψ, its derivative ψ′ by c, and cψ′ − ψ."""
     s = xp.sign(c)
     if m == 2:
@@ -82,10 +83,10 @@ class AngularProduct(Layer):
             psi, _, _ = margin(xp, self.times, cosine)
             y[at] = (x_norm * w_norm * psi + self.mix * y[at]) / (1 + self.mix)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {"iteration": self.iteration}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.iteration = int(state["iteration"])
 
     def flops(self, bottom: Views, top: Views) -> int:
@@ -93,16 +94,16 @@ class AngularProduct(Layer):
 
     # -- help for backward ---------------------------------------------------------------------
 
-    def _x(self, bottom: Views) -> Any:
+    def _x(self, bottom: Views) -> Array:
         return bottom[0].data.reshape(-1, self.inputs)
 
-    def _labelled(self, bottom: Views) -> tuple[Any, Any]:
+    def _labelled(self, bottom: Views) -> tuple[Array, Array]:
         """Where y has the labels' own scores."""
         items = bottom[1].count
         labels, _ = class_numbers(self, bottom[1], (items, self.outputs, 1))
         return self.xp.arange(items), labels.reshape(-1)
 
-    def _angles(self, bottom: Views, at: tuple[Any, Any]) -> tuple[Any, Any, Any]:
+    def _angles(self, bottom: Views, at: tuple[Array, Array]) -> tuple[Array, Array, Array]:
         """|x|, |w| and cos θ for each item and the weights of its label."""
         x, w, xp = self._x(bottom), self.params[0].data[at[1]], self.xp
         x_norm, w_norm = (xp.sqrt(xp.einsum("mk,mk->m", a, a)) for a in (x, w))

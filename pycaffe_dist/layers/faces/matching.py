@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -18,7 +19,7 @@ class Matching(Layer):
     label_bottoms = (1,)
     follows_batches = True
 
-    def remember(self, x: Any, labels: Any) -> None:
+    def remember(self, x: Array, labels: Sequence[int]) -> None:
         """Change W by features (M, K) with their labels (M,), in their order."""
         raise NotImplementedError
 
@@ -85,7 +86,7 @@ class LabeledMatching(Matching):
             known = (labels >= 0) & (labels < self.rows)
             view.data[...] = self.xp.where(known, labels, self.dtype.type(-1))
 
-    def remember(self, x: Any, labels: Any) -> None:
+    def remember(self, x: Array, labels: Sequence[int]) -> None:
         w, ages = (param.change_data() for param in self.params)
         for item, label in zip(x, labels, strict=True):
             if 0 <= label < self.rows:
@@ -108,15 +109,15 @@ class UnlabeledMatching(Matching):
         self.make(self.layer_param.unlabeled_matching_param.queue_size, bottom)
         self.next = 0
 
-    def remember(self, x: Any, labels: Any) -> None:
+    def remember(self, x: Array, labels: Sequence[int]) -> None:
         w = self.params[0].change_data()
         for item, label in zip(x, labels, strict=True):
             if label == -1:
                 w[self.next] = item
                 self.next = (self.next + 1) % self.rows
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         return {"next": self.next}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.next = int(state["next"])

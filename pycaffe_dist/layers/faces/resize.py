@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.synopsys.resize import Resize
@@ -32,7 +31,7 @@ class HappynearResize(Resize):
             param.output_height, param.output_width = p.height, p.width
         self.read(param)
 
-    def taps(self, i: Any, size: int, scale: Any) -> tuple[Any, Any, Any]:
+    def taps(self, i: Array, size: int, scale: np.float32) -> tuple[Array, Array, Array]:
         p = i * scale
         low = np.floor(p)
         return low, low + 1, p - low

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.faces.distances import LabelledDistances
@@ -44,10 +43,10 @@ class TripletLoss(Loss):
             if wanted:
                 self.xp.multiply(one - other, weight, out=view.diff.reshape(a.shape))
 
-    def _items(self, bottom: Views) -> list[Any]:
+    def _items(self, bottom: Views) -> list[Array]:
         return [view.data.reshape(view.shape[0], -1) for view in bottom]
 
-    def _terms(self, bottom: Views) -> Any:
+    def _terms(self, bottom: Views) -> Array:
         a, p, n = self._items(bottom)
         near, far = (self.xp.einsum("nk,nk->n", d, d) for d in (a - p, a - n))
         margin = self.dtype.type(self.layer_param.triplet_loss_param.margin)
@@ -87,7 +86,7 @@ class GeneralTripletLoss(LabelledDistances):
         gx = bottom[0].diff.reshape(g.shape)
         self.xp.multiply(g, self.scaled_weight(top, self.num), out=gx)
 
-    def _terms(self, bottom: Views) -> Any:
+    def _terms(self, bottom: Views) -> Array:
         p, d, at = (
             self.layer_param.general_triplet_loss_param,
             self.distances(bottom),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
-from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.sampling import align_corners, resized
 
@@ -67,7 +68,7 @@ class Accum(Layer):
     def _taken(self, bottom: Views) -> Views:
         return bottom[:-1] if self.layer_param.accum_param.have_reference else bottom
 
-    def _parts(self, bottom: Views) -> Any:
+    def _parts(self, bottom: Views) -> Iterable[tuple[View, list[Array], slice]]:
         """Each bottom that is taken, its interpolations, and its channels of the top."""
         parts = [slice(a, b) for a, b in zip([0, *self.ends], self.ends, strict=False)]
         return zip(self._taken(bottom), self.matrices, parts, strict=True)

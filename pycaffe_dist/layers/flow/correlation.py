@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from pycaffe_dist.aliases import Array, Index
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import sign
 from pycaffe_dist.layers.work import Working
+
+Window = tuple[slice, ...]  # in a map (N, C, H, W)
 
 
 @register("Correlation")
@@ -80,10 +82,10 @@ class Correlation(Working):
     def flops(self, bottom: Views, top: Views) -> int:
         return 2 * top[0].count * bottom[0].shape[1] * self.kernel**2
 
-    def _share(self, bottom: Views) -> Any:
+    def _share(self, bottom: Views) -> Array:
         return self.dtype.type(1 / (self.kernel**2 * bottom[0].shape[1]))
 
-    def pairs(self, shape: tuple[int, ...]) -> Iterator[tuple[int, Any, Any]]:
+    def pairs(self, shape: tuple[int, ...]) -> Iterator[tuple[int, Window, Window]]:
         """Channel, pixels of a, pixels of b, for every displacement and place in the kernel."""
         moves = [self.step * d for d in range(-self.radius, self.radius + 1)]
         inside = [(i, j) for i in range(self.kernel) for j in range(self.kernel)]
@@ -93,22 +95,22 @@ class Correlation(Working):
                 here = self._window(shape, first)
                 yield channel, here, self._window(shape, (first[0] + dy, first[1] + dx))
 
-    def _window(self, shape: tuple[int, ...], first: tuple[int, int]) -> tuple[slice, ...]:
+    def _window(self, shape: tuple[int, ...], first: tuple[int, int]) -> Window:
         sides = zip(first, shape[2:], strict=True)
         rows = (slice(at, at + (n - 1) * self.stride + 1, self.stride) for at, n in sides)
         return (slice(None), slice(None), *rows)
 
-    def _inner(self, shape: tuple[int, ...]) -> Any:
+    def _inner(self, shape: tuple[int, ...]) -> Index:
         return (..., *(slice(self.pad, self.pad + size) for size in shape[2:]))
 
-    def _padded(self, name: str, x: Any) -> Any:
+    def _padded(self, name: str, x: Array) -> Array:
         n, c, h, w = x.shape
         # Windows that begin at a last, partial stride reach over the padding.
         room = self._room(name, (n, c, *(size + 2 * self.pad + self.stride for size in (h, w))))
         room[self._inner(x.shape)] = x
         return room
 
-    def _room(self, name: str, shape: tuple[int, ...]) -> Any:
+    def _room(self, name: str, shape: tuple[int, ...]) -> Array:
         room = self.work(name, shape)
         room[...] = 0
         return room

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.sampling import (
@@ -65,7 +64,7 @@ class FlowWarp(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count
 
-    def _points(self, bottom: Views) -> tuple[Points, Any]:
+    def _points(self, bottom: Views) -> tuple[Points, Array]:
         """Where the flow points to, for N·H·W pixels, and whether that is in the image."""
         xp, flow = self.xp, bottom[1].data
         n, _, h, w = flow.shape

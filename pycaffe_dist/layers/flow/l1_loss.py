@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import Loss
@@ -13,7 +12,7 @@ from pycaffe_dist.layers.loss import Loss
 class L1Loss(Loss):
     """Σ |d| / n, d = a − b, or a alone;  ∂a = sign(d)/n, ∂b = −∂a, with the sign of 0 as −1.
 
-    a, b: (N, C, H, W).  Entries that are not a number do not count.  n = N, or with
+    a, b: (N, C, H, W).  Entries that are NaN do not count.  n = N, or with
     ``normalize_by_num_entries`` the entries that count over C.
     With ``l2_per_location``: Σ √(Σ_c d² + ε) / n, over locations, where Σ_c is a mean with
     ``l2_prescale_by_channels``;  ∂a = d / √(…) / n.
@@ -44,7 +43,7 @@ class L1Loss(Loss):
         if len(bottom) > 1:
             d -= bottom[1].data
         counts = d == d
-        self.divisor: Any = len(d)
+        self.divisor: float = len(d)
         if p.normalize_by_num_entries:
             self.divisor = max(float(counts.sum()) / d.shape[1], 1e-30)
         d[...] = xp.where(counts, d, self.dtype.type(0))
@@ -57,14 +56,14 @@ class L1Loss(Loss):
             if wanted:
                 self.xp.multiply(self.slope.data, weight * sign, out=view.diff)
 
-    def _absolute(self, d: Any, counts: Any) -> Any:
+    def _absolute(self, d: Array, counts: Array) -> Array:
         plateau = self.layer_param.l1_loss_param.plateau
         if plateau > 0:
             counts &= abs(d) >= plateau
         self.slope.data[...] = self.xp.where(d > 0, 1, -1) * counts
         return (d * self.slope.data).sum()
 
-    def _euclidean(self, d: Any) -> Any:
+    def _euclidean(self, d: Array) -> Array:
         xp, p = self.xp, self.layer_param.l1_loss_param
         share = 1 / d.shape[1] if p.l2_prescale_by_channels else 1
         squares = xp.einsum("nc...,nc...->n...", d, d) * self.dtype.type(share)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.rcnn.rois import rounded
@@ -23,7 +22,7 @@ class Resized(Layer):
     def given_size(self) -> tuple[int, int]:
         raise NotImplementedError
 
-    def matrix(self, size: int, wanted: int, other: np.float32) -> Any:
+    def matrix(self, size: int, wanted: int, other: np.float32) -> Array:
         """What becomes of an axis, (wanted, size); ``other`` is the other one's size / wanted."""
         raise NotImplementedError
 
@@ -39,7 +38,7 @@ class Resized(Layer):
             for old, new, other in zip(shape[2:], size, factors[::-1], strict=True)
         ]
 
-    def on_engine(self) -> list[Any]:
+    def on_engine(self) -> list[Array]:
         return [self.xp.asarray(matrix, self.dtype) for matrix in self.matrices]
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
@@ -70,7 +69,7 @@ class Resample(Resized):
         p = self.layer_param.resample_param
         return p.height, p.width
 
-    def matrix(self, size: int, wanted: int, other: np.float32) -> Any:
+    def matrix(self, size: int, wanted: int, other: np.float32) -> Array:
         p, factor = self.layer_param.resample_param, np.float32(size) / np.float32(wanted)
         at = np.arange(wanted, dtype=np.float32) * factor + other / 2 - np.float32(0.5)
         nearest = np.clip(rounded(np, at), 0, size - 1)
@@ -102,7 +101,7 @@ class Downsample(Resized):
         p = self.layer_param.downsample_param
         return p.top_height, p.top_width
 
-    def matrix(self, size: int, wanted: int, other: np.float32) -> Any:
+    def matrix(self, size: int, wanted: int, other: np.float32) -> Array:
         scale = np.float32(size - 1) / np.float32(max(1, wanted - 1))
         at = np.arange(wanted, dtype=np.float32) / np.float32(max(1, wanted - 1)) * (size - 1)
         # An axis of one pixel, or of one output, has no distance to measure by.
@@ -122,12 +121,12 @@ class Downsample(Resized):
         y[...] = xp.where(missing, self.dtype.type(np.nan), total / xp.where(missing, 1, weight))
 
 
-def tent(x: Any) -> Any:
+def tent(x: Array) -> Array:
     """1 − |x|, and 0 beyond 1."""
     return np.maximum(1 - abs(x), 0)
 
 
-def catmull_rom(x: Any) -> Any:
+def catmull_rom(x: Array) -> Array:
     """The cubic convolution with a = −½."""
     x = abs(x)
     near, far = x * x * (1.5 * x - 2.5) + 1, x * (x * (-0.5 * x + 2.5) - 4) + 2

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.sampling import (
@@ -82,7 +81,7 @@ class SpatialTransformer(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count
 
-    def grid(self, shape: tuple[int, ...]) -> Any:
+    def grid(self, shape: tuple[int, ...]) -> Array:
         """g for every output pixel, (H′·W′, 3)."""
         _, _, height, width = shape
         grid = np.ones((height, width, 3))
@@ -90,7 +89,7 @@ class SpatialTransformer(Layer):
         grid[..., 1] = np.arange(width) / width * 2 - 1
         return self.xp.asarray(grid.reshape(-1, 3), self.dtype)
 
-    def _theta(self, bottom: Views) -> Any:
+    def _theta(self, bottom: Views) -> Array:
         given, theta = bottom[1].data, self.xp.empty((bottom[0].shape[0], 6), self.dtype)
         given = given.reshape(len(theta), len(self.free))
         for i, value in enumerate(self.fixed):

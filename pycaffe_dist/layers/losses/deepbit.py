@@ -5,8 +5,7 @@ Their gradients are no derivatives: one number for all values.
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
@@ -21,10 +20,10 @@ class Bits(Loss):
         super().reshape(bottom, top)
         self.num, self.count = max(1, bottom[0].shape[0]), max(1, bottom[0].count)
 
-    def bits(self, x: Any) -> Any:
+    def bits(self, x: Array) -> Array:
         return (x > 0.5).astype(self.dtype)
 
-    def pull(self, x: Any) -> Any:
+    def pull(self, x: Array) -> Array:
         """The sum that is everybody's gradient, before it is divided by K·N²."""
         raise NotImplementedError
 
@@ -44,10 +43,10 @@ class EvenDistLoss(Bits):
         off = self._off(bottom[0].data.reshape(bottom[0].shape[0], -1))
         top[0].data[...] = self.xp.vdot(off, off) / self.num / 2
 
-    def pull(self, x: Any) -> Any:
+    def pull(self, x: Array) -> Array:
         return self._off(x).sum()
 
-    def _off(self, x: Any) -> Any:
+    def _off(self, x: Array) -> Array:
         return self.bits(x).sum(axis=0) / self.num - self.dtype.type(0.5)
 
 
@@ -64,7 +63,7 @@ class MinQuantizeLoss(Bits):
         d = self.bits(x) - x
         top[0].data[...] = self.xp.vdot(d, d) / self.num / 2
 
-    def pull(self, x: Any) -> Any:
+    def pull(self, x: Array) -> Array:
         return -self.xp.vdot(self.bits(x) - x, x)
 
 
@@ -101,6 +100,6 @@ class TransformLoss(Loss):
             if wanted:
                 view.diff.reshape(step.shape)[...] = sign * step
 
-    def _difference(self, bottom: Views) -> Any:
+    def _difference(self, bottom: Views) -> Array:
         a, b = (view.data.reshape(bottom[0].shape[0], -1) for view in bottom[:2])
         return a - b

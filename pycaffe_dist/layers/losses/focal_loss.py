@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import places
@@ -19,7 +20,7 @@ class Focal(SoftmaxWithLoss):
     q = w(p) + w′(p) · p log p.  A subclass writes ``weights``: w(p) and −w′(p).
     """
 
-    def weights(self, p: Any) -> tuple[Any, Any]:
+    def weights(self, p: Any) -> tuple[Array, Array]:
         raise NotImplementedError
 
     def forward(self, bottom: Views, top: Views) -> None:
@@ -39,7 +40,7 @@ class Focal(SoftmaxWithLoss):
             gx = bottom[0].diff.reshape(self.folded)
             gx *= (weight - fall * own * log_own)[:, None]
 
-    def _own(self, bottom: Views) -> tuple[Any, Any, Any]:
+    def _own(self, bottom: Views) -> tuple[Array, Array, Array | None]:
         """P and log p of the labels, (outer, inner), and which count."""
         labels, counted = self.labels(bottom)
         own = self.prob.data.reshape(-1)[places(self.xp, labels, self.folded)]
@@ -65,7 +66,7 @@ class HappynearFocalLoss(Focal):
     Labels, n and tops as those of SoftmaxWithLoss.
     """
 
-    def weights(self, p: Any) -> tuple[Any, Any]:
+    def weights(self, p: Any) -> tuple[Array, Array]:
         given = self.layer_param.focal_loss_param
         alpha, gamma = self.dtype.type(given.alpha), self.dtype.type(given.gamma)
         rising = given.type == FocalLossParameter.ONEADDP
@@ -81,7 +82,7 @@ class FocalLoss(Focal):
     α is 0.25 and γ 2 unless given.  Labels, n and tops as those of SoftmaxWithLoss.
     """
 
-    def weights(self, p: Any) -> tuple[Any, Any]:
+    def weights(self, p: Any) -> tuple[Array, Array]:
         given = self.layer_param.focal_loss_param
         alpha = self.dtype.type(given.alpha if given.HasField("alpha") else 0.25)
         gamma = self.dtype.type(given.gamma)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.sigmoid_cross_entropy_loss import SigmoidCrossEntropyLoss
@@ -41,7 +40,7 @@ class BalancedSigmoidCrossEntropyLoss(SigmoidCrossEntropyLoss):
     def normalization(self) -> int:
         return self.default_normalization
 
-    def _weights(self, t: Any) -> tuple[Any, Any]:
+    def _weights(self, t: Array) -> tuple[Array, Array]:
         """W, and where t is 0 or 1."""
         axes = tuple(range(1, t.ndim))
         edge, plain = ((t == value).astype(self.dtype) for value in (1, 0))

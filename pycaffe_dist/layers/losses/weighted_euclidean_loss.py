@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.euclidean_loss import EuclideanLoss
@@ -41,7 +40,7 @@ class WeightedEuclideanLoss(EuclideanLoss):
                 gradient = view.diff.reshape(self.difference.shape)
                 gradient *= self._weights(bottom)
 
-    def _weights(self, bottom: Views) -> Any:
+    def _weights(self, bottom: Views) -> Array:
         shape, weights = self.difference.shape, bottom[2]
         ones = (shape[0], *[1] * (len(shape) - 1))
         return weights.data.reshape(shape if weights.count == self.difference.count else ones)

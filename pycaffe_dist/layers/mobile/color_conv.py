@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -50,10 +49,11 @@ class ColorConv(Layer):
         self.check(not propagate_down[0], "has no gradient; give it propagate_down: false")
 
     @staticmethod
-    def _mixed(linear: Any, row: tuple[float, float, float]) -> Any:
-        return sum(linear[:, i] * share for i, share in enumerate(row))
+    def _mixed(linear: Array, row: tuple[float, float, float]) -> Array:
+        red, green, blue = row
+        return linear[:, 0] * red + linear[:, 1] * green + linear[:, 2] * blue
 
-    def _root(self, t: Any) -> Any:
+    def _root(self, t: Array) -> Array:
         """CIE's f: the cube root, and a line near 0."""
         root = self.xp.power(self.xp.maximum(t, 0), 1 / 3)
         return self.xp.where(t > 0.008856, root, 7.787 * t + 16 / 116)

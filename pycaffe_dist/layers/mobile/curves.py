@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.neuron import Neuron
@@ -16,10 +17,10 @@ class Curve(Neuron):
     In place, x is kept for the way back.
     """
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         raise NotImplementedError
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         raise NotImplementedError
 
     def forward(self, bottom: Views, top: Views) -> None:
@@ -39,15 +40,15 @@ class Curve(Neuron):
 
     # -- help for subclasses -----------------------------------------------------------------
 
-    def sigmoid(self, x: Any) -> Any:
+    def sigmoid(self, x: Array) -> Array:
         gate = self.xp.empty_like(x)
         sigmoid(self.xp, x, self.dtype.type(1), out=gate)
         return gate
 
-    def softplus(self, x: Any) -> Any:
+    def softplus(self, x: Array) -> Array:
         return self.xp.logaddexp(x, self.dtype.type(0))
 
-    def between(self, x: Any, least: float, most: float) -> Any:
+    def between(self, x: Array, least: float, most: float) -> Array:
         """Where least < x < most."""
         return (x > least) & (x < most)
 
@@ -56,10 +57,10 @@ class Curve(Neuron):
 class Mish(Curve):
     """y = x·t, t = tanh(log(1 + eˣ));  ∂x = ∂y·(t + x·(1 − t²)·σ(x))."""
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return x * self.xp.tanh(self.softplus(x))
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         t = self.xp.tanh(self.softplus(x))
         return t + x * (1 - t * t) * self.sigmoid(x)
 
@@ -72,10 +73,10 @@ class HardSigmoid(Curve):
         p = self.layer_param.hard_sigmoid_param
         self.alpha, self.beta = self.dtype.type(p.alpha), self.dtype.type(p.beta)
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return self.xp.minimum(self.xp.maximum(self.alpha * x + self.beta, 0), 1)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return self.alpha * self.between(self.alpha * x + self.beta, 0, 1)
 
 
@@ -83,13 +84,13 @@ class HardSigmoid(Curve):
 class HardSwish(Curve):
     """y = x·h, h = x/6 + 1/2 cut off to [0, 1];  ∂x = ∂y·(h + x/6 where h is strictly between)."""
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return x * self._gate(x)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return self._gate(x) + x * self.between(x, -3, 3) / self.dtype.type(6)
 
-    def _gate(self, x: Any) -> Any:
+    def _gate(self, x: Array) -> Array:
         return self.xp.minimum(self.xp.maximum(x + 3, 0), 6) / self.dtype.type(6)
 
 
@@ -101,14 +102,14 @@ class SeLU(Curve):
         p = self.layer_param.selu_param
         self.alpha, self.scale = self.dtype.type(p.alpha), self.dtype.type(getattr(p, "lambda"))
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         below = self.alpha * (self._power(x) - 1)
         return self.scale * (self.xp.maximum(x, 0) + below)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return self.scale * self.slopes(x, self.alpha * self._power(x))
 
-    def _power(self, x: Any) -> Any:
+    def _power(self, x: Array) -> Array:
         return self.xp.exp(self.xp.minimum(x, 0))
 
 
@@ -116,10 +117,10 @@ class SeLU(Curve):
 class Softplus(Curve):
     """y = log(1 + eˣ);  ∂x = ∂y·σ(x)."""
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return self.softplus(x)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return self.sigmoid(x)
 
 
@@ -127,10 +128,10 @@ class Softplus(Curve):
 class Softsign(Curve):
     """y = x / (1 + |x|);  ∂x = ∂y / (1 + |x|)²."""
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return x / (1 + abs(x))
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return 1 / self.xp.square(1 + abs(x))
 
 
@@ -142,10 +143,10 @@ class ScaledTanH(Curve):
         p = self.layer_param.scaled_tanh_param
         self.alpha, self.beta = self.dtype.type(p.alpha), self.dtype.type(p.beta)
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return self.alpha * self.xp.tanh(self.beta * x)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return self.alpha * self.beta * (1 - self.xp.square(self.xp.tanh(self.beta * x)))
 
 
@@ -153,8 +154,8 @@ class ScaledTanH(Curve):
 class Cosine(Curve):
     """y = cos x;  ∂x = −∂y·sin x."""
 
-    def value(self, x: Any) -> Any:
+    def value(self, x: Array) -> Any:
         return self.xp.cos(x)
 
-    def slope(self, x: Any) -> Any:
+    def slope(self, x: Array) -> Array:
         return -self.xp.sin(x)

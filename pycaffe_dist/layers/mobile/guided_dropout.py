@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.sigmoid import sigmoid
@@ -53,7 +52,7 @@ class GuidedDropout(Working):
             mask = self.work("mask", gy.shape[:2])
             self.xp.multiply(gy, mask[:, :, None], out=planes(bottom[0].diff))
 
-    def _mask(self, g: Any) -> Any:
+    def _mask(self, g: Array) -> Array:
         p, xp = self.layer_param.guided_dropout_param, self.xp
         if self.kind == "deterministic":
             kept = (g > p.guidance_threshold).astype(self.dtype)

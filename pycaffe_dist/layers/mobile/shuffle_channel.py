@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.rearranged import Rearranged, Shape
+from pycaffe_dist.layers.rearranged import Rearranged
 
 
 @register("ShuffleChannel")
@@ -21,6 +21,6 @@ class ShuffleChannel(Rearranged):
         )
         return x
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         channels = (self.group, x.shape[1] // self.group)
         return x.reshape(len(x), *channels, *x.shape[2:]).swapaxes(1, 2)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pycaffe_dist.aliases import Shape
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.dropout import Dropout, Shape
+from pycaffe_dist.layers.dropout import Dropout
 
 
 @register("SpatialDropout")

@@ -14,7 +14,8 @@ All in logarithms and double precision, for all sequences of a batch at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from pycaffe_dist.aliases import Array, ArrayModule
 
 NEVER = -1e30  # the logarithm of a probability of 0: finite, so that differences are numbers too
 
@@ -23,11 +24,11 @@ NEVER = -1e30  # the logarithm of a probability of 0: finite, so that difference
 class Labels:
     """Label sequences (N, L), each at the front of its row with 0 behind it, and their lengths."""
 
-    classes: Any
-    lengths: Any
+    classes: Array
+    lengths: Array
 
 
-def packed(xp: Any, classes: Any, kept: Any) -> Labels:
+def packed(xp: ArrayModule, classes: Array, kept: Array) -> Labels:
     """Of rows (N, L), what is ``kept``, moved to the front in its order."""
     lengths = kept.sum(axis=1)
     longest = int(lengths.max()) if len(lengths) else 0
@@ -37,7 +38,7 @@ def packed(xp: Any, classes: Any, kept: Any) -> Labels:
     return Labels(xp.where(inside, front, 0).astype("int64"), lengths)
 
 
-def repeats(xp: Any, labels: Labels) -> Any:
+def repeats(xp: ArrayModule, labels: Labels) -> Array:
     """How many labels of each sequence equal the one before; a path needs a blank between them."""
     pairs = labels.classes[:, 1:] == labels.classes[:, :-1]
     inside = xp.arange(1, labels.classes.shape[1]) < labels.lengths[:, None]
@@ -50,7 +51,7 @@ class Ctc:
     Without ``merge``, a repeat in a path is a repeat in the labels: only blanks may stay.
     """
 
-    def __init__(self, xp: Any, labels: Labels, blank: int, merge: bool = True) -> None:
+    def __init__(self, xp: ArrayModule, labels: Labels, blank: int, merge: bool = True) -> None:
         self.xp = xp
         rows, longest = labels.classes.shape
         self.places = xp.zeros((rows, 2 * longest + 1), "int64")  # l′
@@ -65,7 +66,7 @@ class Ctc:
         self.skips = self._logs_of((self.places != blank) & differs & (u >= 2))
         self.skipped = _moved(xp, self.skips, -2, NEVER)
 
-    def __call__(self, scores: Any, steps: Any) -> tuple[Any, Any]:
+    def __call__(self, scores: Array, steps: Array) -> tuple[Array, Array]:
         """Of scores (T, N, C) with ``steps`` (N,) each: losses (N,), gradients (T, N, C).
 
         The loss is +∞ where there is no path, and the gradient then p, as if all were wrong.
@@ -85,7 +86,7 @@ class Ctc:
         gradient *= (xp.arange(len(scores))[:, None] < steps)[:, :, None]
         return xp.where(found, -total, float("inf")), gradient
 
-    def _alphas(self, walked: Any) -> Any:
+    def _alphas(self, walked: Array) -> Array:
         xp, alphas = self.xp, self.xp.empty_like(walked)
         alphas[0] = self.first + walked[0]
         for t in range(1, len(walked)):
@@ -95,7 +96,7 @@ class Ctc:
             alphas[t] = ways + walked[t]
         return alphas
 
-    def _betas(self, walked: Any, steps: Any) -> Any:
+    def _betas(self, walked: Array, steps: Array) -> Array:
         xp, betas = self.xp, self.xp.empty_like(walked)
         now = self.first * 0 + NEVER
         for t in reversed(range(len(walked))):
@@ -106,17 +107,17 @@ class Ctc:
             betas[t] = xp.where((steps == t + 1)[:, None], self.last, now)
         return betas
 
-    def _flat(self, shape: tuple[int, ...]) -> Any:
+    def _flat(self, shape: tuple[int, ...]) -> Array:
         """Where in the flat scores the class of each place is, (T, N, S)."""
         steps, rows, classes = shape
         row = self.xp.arange(steps * rows).reshape(steps, rows, 1)
         return row * classes + self.places
 
-    def _logs_of(self, allowed: Any) -> Any:
+    def _logs_of(self, allowed: Array) -> Array:
         return self.xp.where(allowed, 0.0, NEVER)
 
 
-def _moved(xp: Any, rows: Any, by: int, filling: Any) -> Any:
+def _moved(xp: ArrayModule, rows: Array, by: int, filling: float) -> Array:
     """Rows moved ``by`` places to the right, or to the left if it is negative."""
     moved = xp.empty_like(rows)
     moved[...] = filling

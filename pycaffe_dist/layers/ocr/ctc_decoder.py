@@ -5,16 +5,15 @@ Sequences become text here, in plain memory whatever the engine.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ocr.ctc import Labels, packed
 
 
-def best_path(scores: Any, steps: Any, blank: int, merge: bool = True) -> Labels:
+def best_path(scores: Array, steps: Array, blank: int, merge: bool = True) -> Labels:
     """Of scores (T, N, C), the class with the highest at each of a sequence's steps (N,).
 
     Blanks are dropped, with ``merge`` also what equals the class of the step before.
@@ -26,7 +25,7 @@ def best_path(scores: Any, steps: Any, blank: int, merge: bool = True) -> Labels
     return packed(np, classes, kept)
 
 
-def padded(labels: Labels, width: int) -> Any:
+def padded(labels: Labels, width: int) -> Array:
     """The sequences (N, width), with −1 behind them."""
     rows = np.full((len(labels.lengths), width), -1)
     found = labels.classes.shape[1]
@@ -35,7 +34,7 @@ def padded(labels: Labels, width: int) -> Any:
     return rows
 
 
-def edit_distances(a: Labels, b: Labels) -> Any:
+def edit_distances(a: Labels, b: Labels) -> Array:
     """How many insertions, deletions and changes make a's sequence b's, for each pair.
 
     d(i, j) = min(d(i−1, j) + 1, d(i−1, j−1) + [aᵢ ≠ bⱼ], d(i, j−1) + 1), all pairs at once; the
@@ -139,7 +138,7 @@ class CTCGreedyDecoder(Reader):
     def _is_accuracy(self, i: int, bottom: Views, top: Views) -> bool:
         return len(bottom) == 3 and i == len(top) - 1
 
-    def _steps(self, bottom: Views) -> Any:
+    def _steps(self, bottom: Views) -> Array:
         whole = np.full(self.num, self.steps)
         if not self.indicated or self.steps == 1:
             return whole

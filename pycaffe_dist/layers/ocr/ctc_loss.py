@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
@@ -33,18 +32,18 @@ class CtcBase(Loss):
         self.gradient.reshape(*x[:3])
         top[0].reshape()
 
-    def target(self, bottom: Views) -> tuple[Any, Labels]:
+    def target(self, bottom: Views) -> tuple[Array, Labels]:
         """How many steps each sequence has, (N,), and the labels."""
         raise NotImplementedError
 
     def blank(self) -> int:
         raise NotImplementedError
 
-    def losses(self, x: Any, steps: Any, labels: Labels) -> tuple[Any, Any]:
+    def losses(self, x: Array, steps: Array, labels: Labels) -> tuple[Array, Array]:
         """Of each sequence the loss, and the gradients."""
         return Ctc(self.xp, labels, self.blank())(x, steps)
 
-    def mean(self, losses: Any) -> Any:
+    def mean(self, losses: Array) -> Array:
         return losses.sum() / max(1, self.num)
 
     def forward(self, bottom: Views, top: Views) -> None:
@@ -79,13 +78,13 @@ class CtcBase(Loss):
             f"labels must be {expected} for {self.num} sequences, found {shape}",
         )
 
-    def rows(self, labels: View, transposed: bool) -> Any:
+    def rows(self, labels: View, transposed: bool) -> Array:
         """Labels (N, L) or, ``transposed``, (L, N), as whole numbers (N, L)."""
         flat = labels.data.reshape((-1, self.num) if transposed else (self.num, -1))
         rounded = self.xp.floor(flat + self.dtype.type(0.5)).astype("int64")
         return rounded.T if transposed else rounded
 
-    def refuse_unknown(self, rows: Any) -> None:
+    def refuse_unknown(self, rows: Array) -> None:
         wrong = (rows >= self.classes).any()
         if bool(wrong):
             raise self.error(
@@ -93,18 +92,18 @@ class CtcBase(Loss):
                 f"{self.classes - 1})"
             )
 
-    def until_negative(self, rows: Any) -> Labels:
+    def until_negative(self, rows: Array) -> Labels:
         """What is before the first negative label, or the first blank, of each row."""
         self.refuse_unknown(rows)
         ended = (rows < 0) | (rows == self.blank())
         count = self.xp.where(ended.any(axis=1), ended.argmax(axis=1), rows.shape[1])
         return packed(self.xp, rows, self.xp.arange(rows.shape[1]) < count[:, None])
 
-    def without_blanks(self, rows: Any) -> Labels:
+    def without_blanks(self, rows: Array) -> Labels:
         self.refuse_unknown(rows)
         return packed(self.xp, rows, (rows != self.blank()) & (rows >= 0))
 
-    def by_indicators(self, indicators: View) -> Any:
+    def by_indicators(self, indicators: View) -> Array:
         """Steps (N,) of sequences that each begin at step 0 and end before the next 0."""
         self.check(
             indicators.count == self.steps * self.num,
@@ -135,7 +134,7 @@ class CTCLoss(CtcBase):
         p = self.layer_param.ctc_loss_param
         return self.last_if_negative(p.blank_index if p.HasField("blank_index") else -1)
 
-    def target(self, bottom: Views) -> tuple[Any, Labels]:
+    def target(self, bottom: Views) -> tuple[Array, Labels]:
         labels = self.until_negative(self.rows(bottom[2], True))
         steps = self.by_indicators(bottom[1])
         steps = self.xp.where((labels.lengths == 0) & (steps <= 1), 0, steps)
@@ -143,7 +142,7 @@ class CTCLoss(CtcBase):
             labels = self._collapsed(labels)
         return steps, labels
 
-    def losses(self, x: Any, steps: Any, labels: Labels) -> tuple[Any, Any]:
+    def losses(self, x: Array, steps: Array, labels: Labels) -> tuple[Array, Array]:
         p, xp = self.layer_param.ctc_loss_param, self.xp
         delay = p.output_delay
         self.check(0 <= delay < self.steps, f"output_delay {delay}: there are {self.steps} steps")
@@ -165,7 +164,7 @@ class CTCLoss(CtcBase):
 class WarpCtc(CtcBase):
     """The losses of warp-ctc: 0, without a gradient, where there are not steps enough."""
 
-    def losses(self, x: Any, steps: Any, labels: Labels) -> tuple[Any, Any]:
+    def losses(self, x: Array, steps: Array, labels: Labels) -> tuple[Array, Array]:
         losses, gradient = super().losses(x, steps, labels)
         fits = labels.lengths + repeats(self.xp, labels) <= steps
         return self.xp.where(fits, losses, 0.0), gradient * fits[:, None]
@@ -193,7 +192,7 @@ class CtcLoss(WarpCtc):
     def blank(self) -> int:
         return self.last_if_negative(self.layer_param.ctc_loss_param.blank_label)
 
-    def target(self, bottom: Views) -> tuple[Any, Labels]:
+    def target(self, bottom: Views) -> tuple[Array, Labels]:
         labels = self.without_blanks(self.rows(bottom[1], False))
         return labels.lengths * 0 + self.steps, labels
 
@@ -218,7 +217,7 @@ class WarpCTCLoss(WarpCtc):
     def blank(self) -> int:
         return self.last_if_negative(self.blank_index)
 
-    def target(self, bottom: Views) -> tuple[Any, Labels]:
+    def target(self, bottom: Views) -> tuple[Array, Labels]:
         if len(bottom) == 2:
             labels = self.without_blanks(self.rows(bottom[1], False))
             return labels.lengths * 0 + self.steps, labels
@@ -229,11 +228,11 @@ class WarpCTCLoss(WarpCtc):
         steps, lengths = (self._counts(view) for view in bottom[1:3])
         return steps, packed(self.xp, rows, self.xp.arange(rows.shape[1]) < lengths[:, None])
 
-    def mean(self, losses: Any) -> Any:
+    def mean(self, losses: Array) -> Array:
         finite = losses < float("inf")
         return self.xp.where(finite, losses, 0.0).sum() / self.xp.maximum(finite.sum(), 1)
 
-    def _counts(self, view: View) -> Any:
+    def _counts(self, view: View) -> Array:
         self.check(
             view.count == self.num, f"needs {self.num} counts, one a sequence, found {view.shape}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.layer import Layer, register
@@ -51,7 +52,7 @@ class Stage:
         self.convolution.reshape([self.bottom], [self.top])
         return self.top.shape
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Array) -> Array:
         _, gamma, beta, means, variances = self.params
         if self.block.phase == TRAIN:
             size = x.size // x.shape[1]
@@ -69,7 +70,7 @@ class Stage:
         self.convolution.forward([self.bottom], [self.top])
         return self.top.data
 
-    def backward(self, gy: Any) -> Any:
+    def backward(self, gy: Array) -> Array:
         """∂x; the gradients of the parameters are added."""
         _, gamma, beta, _, _ = self.params
         self.gradient.diff[...] = gy
@@ -173,7 +174,7 @@ class DenseBlock(Layer):
         y[:, : self.first] = bottom[0].data
         if self.phase == TRAIN:
             self.remember((self.params[-1], 1))
-        self.masks: list[Any] = []
+        self.masks: list[Number] = []
         for begin, end, stages in self._steps():
             out = y[:, :begin]
             for stage in stages:
@@ -202,9 +203,9 @@ class DenseBlock(Layer):
         begins = [self.first + t * self.growth for t in range(self.steps)]
         return [(b, b + self.growth, s) for b, s in zip(begins, self.stages, strict=True)]
 
-    def _dropped(self, out: Any) -> Any:
+    def _dropped(self, out: Array) -> Array:
         p = self.layer_param.denseblock_param
-        mask: Any = self.dtype.type(1)
+        mask: Number = self.dtype.type(1)
         if p.use_dropout and self.phase == TRAIN:
             kept = generator().random_sample(out.shape) >= p.dropout_amount
             mask = self.xp.asarray((kept / (1 - p.dropout_amount)).astype(self.dtype))
@@ -213,13 +214,13 @@ class DenseBlock(Layer):
 
     # -- for the stages ------------------------------------------------------------------------
 
-    def filled(self, shape: Sequence[int], filler: Any) -> Blob:
+    def filled(self, shape: Sequence[int], filler: FillerParameter | None) -> Blob:
         blob = Blob(shape, self.dtype)
         if not self.context.dry:
             fill(filler, blob.data)
         return blob
 
-    def remember(self, *news: tuple[View, Any]) -> None:
+    def remember(self, *news: tuple[View, Number]) -> None:
         """Add to decaying sums."""
         keep = self.dtype.type(self.layer_param.denseblock_param.moving_average_fraction)
         for sums, new in news:
@@ -227,6 +228,6 @@ class DenseBlock(Layer):
             stored *= keep
             stored += new
 
-    def recall(self, sums: View) -> Any:
+    def recall(self, sums: View) -> Array:
         count = float(self.params[-1].data[0])
         return sums.data * self.dtype.type(1 / count if count else 0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.layer import Context, register
 from pycaffe_dist.layers.lstm import LSTM
@@ -65,7 +64,7 @@ class Lstm(LSTM):
         for view in self.last:
             view.reshape(1, self.streams, self.size)
 
-    def continues(self, bottom: Views) -> Any:
+    def continues(self, bottom: Views) -> Array:
         shape = self.length, self.streams
         if len(bottom) > 1:
             return bottom[1].data.reshape(shape)
@@ -78,7 +77,7 @@ class Lstm(LSTM):
         whole = View(top[0].blob, self.context.home, "diff").diff
         whole[...] = self.work("whole", (self.length, self.streams, self.size)).reshape(whole.shape)
 
-    def stepped_back(self, t: int, g: Any, gh: Any) -> None:
+    def stepped_back(self, t: int, g: Array, gh: Array) -> None:
         self.work("whole", (self.length, self.streams, self.size))[t] = gh
         if self.threshold > 0:
             self.xp.minimum(g, self.threshold, out=g)
@@ -103,7 +102,7 @@ class CaffeLstm(Lstm):
     values from the t-th on.  A net that was trained on a GPU needs ``--dialect ocr``.
     """
 
-    def continues(self, bottom: Views) -> Any:
+    def continues(self, bottom: Views) -> Array:
         shape = self.length, self.streams
         if len(bottom) == 1 or bottom[1].shape[:2] == shape:
             return super().continues(bottom)
@@ -111,11 +110,11 @@ class CaffeLstm(Lstm):
         places = xp.arange(self.length)[:, None] + xp.arange(self.streams)
         return bottom[1].data.reshape(-1)[places]
 
-    def recall(self, h: Any, goes_on: Any, kept: Any) -> Any:
+    def recall(self, h: Array, goes_on: Array, kept: Array) -> Array:
         kept[...] = h
         return h[:1] * goes_on
 
-    def passed_back(self, gh: Any, goes_on: Any) -> Any:
+    def passed_back(self, gh: Array, goes_on: Array) -> Array:
         first = self.xp.zeros(gh.shape, self.dtype)
         first[0] = (gh * goes_on).sum(axis=0)
         return first

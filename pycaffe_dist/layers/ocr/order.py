@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.rearranged import Rearranged, Shape
+from pycaffe_dist.layers.rearranged import Rearranged
 from pycaffe_dist.layers.ssd.permute import Axes
 
 
@@ -33,5 +33,5 @@ class Reverse(Rearranged):
         self.axis = axis % len(x)
         return x
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         return x[(slice(None),) * self.axis + (slice(None, None, -1),)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -40,7 +39,7 @@ class ReverseTime(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _reverse(self, bottom: Views, given: Any, result: Any) -> None:
+    def _reverse(self, bottom: Views, given: Array, result: Array) -> None:
         """Each step knows where it comes from; the order is its own inverse."""
         xp, (steps, streams) = self.xp, given.shape[:2]
         lengths, t = bottom[1].data.reshape(-1).astype("int64"), xp.arange(steps)[:, None]

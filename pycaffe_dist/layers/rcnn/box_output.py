@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.boxes import nms
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.memory import Array
 
 COORDINATES = 4
 NOBODY = (0, 1, 1, 10, 10)  # the region where no box is found

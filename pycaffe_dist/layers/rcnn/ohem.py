@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.layers.loss import Loss
+from pycaffe_dist.layers.loss import Folded, Loss
 from pycaffe_dist.layers.rcnn.smooth_l1_loss import smooth_l1
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
 from pycaffe_dist.proto.caffe_pb2 import LossParameter
@@ -15,7 +14,7 @@ from pycaffe_dist.proto.caffe_pb2 import LossParameter
 class FixedNormalizer(Loss):
     """``normalization: PRE_FIXED``: the sum is divided by ``pre_fixed_normalizer``."""
 
-    def normalizer(self, folded: Any, counted: Any) -> Any:
+    def normalizer(self, folded: Folded, counted: Array | None) -> float:
         if self.normalization() == LossParameter.PRE_FIXED:
             return max(1.0, self.layer_param.loss_param.pre_fixed_normalizer) / self.ranks
         return super().normalizer(folded, counted)
@@ -88,7 +87,7 @@ class SmoothL1LossOHEM(FixedNormalizer):
                 slope = self.slope.data.reshape(view.shape)
                 self.xp.multiply(slope, weight * sign, out=view.diff)
 
-    def _amount(self, bottom: Views) -> Any:
+    def _amount(self, bottom: Views) -> float:
         shape = bottom[0].shape
         return self.normalizer((shape[0], shape[1], bottom[0].count_from(2)), None)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, DType
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.boxes import nms
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.memory import Array
 
 RATIOS, SCALES = (0.5, 1.0, 2.0), (8.0, 16.0, 32.0)
 
@@ -111,7 +110,7 @@ def anchors(base: int, ratios: Sequence[float], scales: Sequence[float]) -> Arra
     return np.concatenate([middle - half, middle + half], axis=1)
 
 
-def grid(anchors: Array, stride: int, size: Sequence[int], dtype: Any) -> Array:
+def grid(anchors: Array, stride: int, size: Sequence[int], dtype: DType) -> Array:
     """The anchors of every place, (h, w, A, 4)."""
     y, x = np.meshgrid(*(np.arange(n) * stride for n in size), indexing="ij")
     corners = np.stack([x, y, x, y], axis=2)[:, :, None]

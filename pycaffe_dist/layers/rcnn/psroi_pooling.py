@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.rois import Bins, RegionLayer, bins, rounded, within
@@ -27,7 +26,7 @@ class PSROIPooling(RegionLayer):
         p = self.layer_param.psroi_pooling_param
         self.scale = self.dtype.type(p.spatial_scale)
         self.group, self.outputs = p.group_size, p.output_dim
-        self.check(self.scale > 0, f"spatial_scale must be above 0, found {self.scale:g}")
+        self.check(p.spatial_scale > 0, f"spatial_scale must be above 0, found {p.spatial_scale:g}")
         self.check(
             self.group > 0 and self.outputs > 0,
             f"group_size and output_dim must be above 0, found {self.group} and {self.outputs}",
@@ -68,7 +67,7 @@ class PSROIPooling(RegionLayer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 2 * bottom[0].count + 4 * top[0].count
 
-    def _corners(self, bottom: Views) -> tuple[Any, Any]:
+    def _corners(self, bottom: Views) -> tuple[Array, Array]:
         """Where S is to be looked at, (4, R, output_dim, g, g), and 1 / area (R, 1, g, g)."""
         xp, (_, channels, h, w), g = self.xp, bottom[0].shape, self.group
         images, corners = self.regions(bottom)
@@ -83,12 +82,12 @@ class PSROIPooling(RegionLayer):
         share = xp.where(area > 0, 1 / xp.maximum(area, 1), 0)[:, None]
         return places, share
 
-    def _bins(self, corners: Any, size: tuple[int, int]) -> Bins:
+    def _bins(self, corners: Array, size: tuple[int, int]) -> Bins:
         x1, y1, x2, y2 = rounded(self.xp, corners).T
         across = self._along(x1, x2, size[1])
         return Bins(*self._along(y1, y2, size[0]), *across)
 
-    def _along(self, first: Any, last: Any, limit: int) -> tuple[Any, Any]:
+    def _along(self, first: Array, last: Array, limit: int) -> tuple[Array, Array]:
         start = first * self.scale
         size = self.xp.maximum((last + 1) * self.scale - start, self.dtype.type(0.1))
         ends = bins(self.xp, start, size / self.dtype.type(self.group), self.group)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.rois import RegionLayer
@@ -56,7 +55,7 @@ class GridROIAlign(RegionLayer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count
 
-    def _taps(self, bottom: Views) -> tuple[Any, Any]:
+    def _taps(self, bottom: Views) -> tuple[Array, Array]:
         """Four pixels, places in (N·H·W,), and weights for every point: (4, R·rows·columns)."""
         xp, (_, _, h, w) = self.xp, bottom[0].shape
         images, sides = self.regions(bottom)
@@ -76,7 +75,7 @@ class GridROIAlign(RegionLayer):
         points = Points(down, across, first, w)
         return points.places, points.weights * inside
 
-    def _along(self, first: Any, last: Any, count: int, limit: int) -> tuple[Any, Any]:
+    def _along(self, first: Array, last: Array, count: int, limit: int) -> tuple[Array, Array]:
         """Positions of the grid along an axis, (R, count + 1), and whether they count."""
         half = self.dtype.type(0.5)
         start, end = first * self.scale - half, last * self.scale - half
@@ -138,7 +137,7 @@ class MaskROIAlign(RegionLayer, Working):
     def flops(self, bottom: Views, top: Views) -> int:
         return 32 * top[0].count
 
-    def _taps(self, bottom: Views) -> tuple[Any, list[Any], Any]:
+    def _taps(self, bottom: Views) -> tuple[Array, list[Array], Array]:
         """Places (4 pixels, P bins), weights for each of four points, and what ∂x reaches."""
         xp, (_, _, h, w) = self.xp, bottom[0].shape
         images, sides = self.regions(bottom)
@@ -163,7 +162,7 @@ class MaskROIAlign(RegionLayer, Working):
         flat = [a.reshape(4, -1).astype(self.dtype) for a in weights]
         return places.reshape(4, -1), flat, reached.reshape(4, -1)
 
-    def _along(self, first: Any, last: Any, count: int, limit: int) -> tuple[Any, Any]:
+    def _along(self, first: Array, last: Array, count: int, limit: int) -> tuple[Array, Array]:
         """The first pixel of each bin along an axis, and how many it has: (R, count)."""
         xp = self.xp
         size = xp.maximum(last - first + 1, 1) / self.dtype.type(count)
@@ -176,11 +175,11 @@ class MaskROIAlign(RegionLayer, Working):
         return low.astype(np.int64), pixels.astype(np.int64)
 
 
-def _in_region(xp: Any, at: Any, first: Any, last: Any) -> Any:
+def _in_region(xp: ArrayModule, at: Array, first: Array, last: Array) -> Array:
     """Pixels of a region counted from −1 to 1; those beyond are at its ends."""
     size = xp.where(last > first, last - first, 1)
     return xp.minimum(xp.maximum(2 * (at - first) / size - 1, -1), 1)
 
 
-def _tent(xp: Any, distance: Any) -> Any:
+def _tent(xp: ArrayModule, distance: Array) -> Array:
     return xp.maximum(1 - abs(distance), 0)

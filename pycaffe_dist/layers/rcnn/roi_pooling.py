@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.rois import Bins, RegionLayer, bins, rounded, within
@@ -52,13 +51,13 @@ class ROIPooling(RegionLayer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 4 * top[0].count
 
-    def _bins(self, corners: Any, size: tuple[int, int]) -> Bins:
+    def _bins(self, corners: Array, size: tuple[int, int]) -> Bins:
         x1, y1, x2, y2 = corners.T
         wide, high = (x2 - x1 + 1) * self.pad_ratio, (y2 - y1 + 1) * self.pad_ratio
         across = self._along(x1 - wide, x2 + wide, self.size[1], size[1])
         return Bins(*self._along(y1 - high, y2 + high, self.size[0], size[0]), *across)
 
-    def _along(self, first: Any, last: Any, count: int, limit: int) -> tuple[Any, Any]:
+    def _along(self, first: Array, last: Array, count: int, limit: int) -> tuple[Array, Array]:
         xp = self.xp
         first, last = (rounded(xp, p * self.scale) for p in (first, last))
         size = xp.maximum(last - first + 1, 1) / self.dtype.type(count)
@@ -67,7 +66,9 @@ class ROIPooling(RegionLayer):
         return within(xp, (begin + first[:, None], end + first[:, None]), limit)
 
 
-def rectangle_maxima(xp: Any, x: Any, images: Any, bins: Bins, places: bool) -> tuple[Any, ...]:
+def rectangle_maxima(
+    xp: ArrayModule, x: Array, images: Array, bins: Bins, places: bool
+) -> tuple[Array, ...]:
     """The maxima over rectangles of pixels, (R·rows·columns, C), and if wanted their places.
 
     A place is n·H·W + h·W + w.  A table for every pair of powers of 2 has the maxima over squares
@@ -84,7 +85,7 @@ def rectangle_maxima(xp: Any, x: Any, images: Any, bins: Bins, places: bool) -> 
         (a + xp.zeros(shape, np.int64)).reshape(-1)
         for a in (images.reshape(-1, 1, 1), top, bottom, left, right)
     ]
-    rows: Any = (pixel_rows(xp, x).reshape(n, h, w, c),)
+    rows: tuple[Array, ...] = (pixel_rows(xp, x).reshape(n, h, w, c),)
     out = [xp.zeros((full.size, c), x.dtype)]
     if places:
         numbers = xp.arange(n * h * w, dtype=np.int32).reshape(n, h, w, 1)
@@ -102,7 +103,7 @@ def rectangle_maxima(xp: Any, x: Any, images: Any, bins: Bins, places: bool) -> 
     return tuple(out)
 
 
-def _levels(xp: Any, size: Any, limit: int) -> Any:
+def _levels(xp: ArrayModule, size: Array, limit: int) -> Array:
     """⌊log₂ size⌋."""
     level = xp.zeros(size.shape, np.int64)
     for k in range(1, limit.bit_length()):
@@ -110,7 +111,7 @@ def _levels(xp: Any, size: Any, limit: int) -> Any:
     return level
 
 
-def _better(xp: Any, a: Any, b: Any) -> Any:
+def _better(xp: ArrayModule, a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
     """Of two (values,) or (values, places) the larger value, of equal ones the smaller place."""
     if len(a) == 1:
         return (xp.maximum(a[0], b[0]),)
@@ -118,18 +119,20 @@ def _better(xp: Any, a: Any, b: Any) -> Any:
     return xp.where(second, b[0], a[0]), xp.where(second, b[1], a[1])
 
 
-def _doubled(xp: Any, table: Any, axis: int, size: int) -> Any:
+def _doubled(xp: ArrayModule, table: tuple[Array, ...], axis: int, size: int) -> tuple[Array, ...]:
     """From maxima over ``size`` pixels along an axis those over twice as many."""
     ahead = (slice(None),) * axis
-    first = [a[(*ahead, slice(None, -size))] for a in table]
-    return _better(xp, first, [a[(*ahead, slice(size, None))] for a in table])
+    first = tuple(a[(*ahead, slice(None, -size))] for a in table)
+    return _better(xp, first, tuple(a[(*ahead, slice(size, None))] for a in table))
 
 
-def _four(xp: Any, table: Any, at: list[Any], tall: int, wide: int) -> Any:
+def _four(
+    xp: ArrayModule, table: tuple[Array, ...], at: list[Array], tall: int, wide: int
+) -> tuple[Array, ...]:
     image, top, bottom, left, right = at
-    best = None
+    best: tuple[Array, ...] = ()
     for row in (top, bottom - tall):
         for column in (left, right - wide):
-            found = [a[image, row, column] for a in table]
-            best = _better(xp, best, found) if best is not None else found
+            found = tuple(a[image, row, column] for a in table)
+            best = _better(xp, best, found) if best else found
     return best

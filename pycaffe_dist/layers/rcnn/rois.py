@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer
 
@@ -19,12 +20,12 @@ from pycaffe_dist.layer import Layer
 class Bins:
     """For R regions the pixels [first, end) of each row of bins, (R, rows), and column of them."""
 
-    top: Any
-    bottom: Any
-    left: Any
-    right: Any
+    top: Array
+    bottom: Array
+    left: Array
+    right: Array
 
-    def spans(self) -> tuple[Any, Any, Any, Any]:
+    def spans(self) -> tuple[Array, Array, Array, Array]:
         """top, bottom (R, rows, 1) and left, right (R, 1, columns)."""
         top, bottom = (a.reshape(*a.shape, 1) for a in (self.top, self.bottom))
         left, right = (a.reshape(len(a), 1, -1) for a in (self.left, self.right))
@@ -41,7 +42,7 @@ class RegionLayer(Layer):
     label_bottoms = (1,)
 
     size: tuple[int, int]
-    scale: Any
+    scale: Array
 
     def read_size(self, p: Any) -> None:
         """pooled_h, pooled_w and spatial_scale."""
@@ -55,7 +56,7 @@ class RegionLayer(Layer):
         self.check(len(rois.shape) > 1, f"needs regions (R, 5), found {rois.shape}")
         return rois.shape[0]
 
-    def regions(self, bottom: Views) -> tuple[Any, Any]:
+    def regions(self, bottom: Views) -> tuple[Array, Array]:
         """The image of every region (R,), and its corners (R, 4)."""
         rois: View = bottom[1]
         self.check(
@@ -78,13 +79,13 @@ class RegionLayer(Layer):
             bottom[1].diff[...] = 0
 
 
-def rounded(xp: Any, x: Any) -> Any:
+def rounded(xp: ArrayModule, x: Array) -> Array:
     """To the nearest whole number, halves away from 0, as C does it."""
     whole = xp.trunc(x)
     return whole + xp.sign(x) * (abs(x - whole) >= 0.5)
 
 
-def bins(xp: Any, start: Any, size: Any, count: int) -> tuple[Any, Any]:
+def bins(xp: ArrayModule, start: Array, size: Array, count: int) -> tuple[Array, Array]:
     """The pixels [first, end) of ``count`` equal bins of each region, along an axis: (R, count).
 
     Bin i reaches from ⌊start + i·size⌋ to ⌈start + (i + 1)·size⌉.
@@ -95,7 +96,7 @@ def bins(xp: Any, start: Any, size: Any, count: int) -> tuple[Any, Any]:
     return first, end
 
 
-def within(xp: Any, ends: tuple[Any, Any], limit: int) -> tuple[Any, Any]:
+def within(xp: ArrayModule, ends: tuple[Array, Array], limit: int) -> tuple[Array, Array]:
     """Pixels [first, end) as far as an axis has them, 0 to ``limit``."""
     first, end = (xp.minimum(xp.fmax(p, 0), limit).astype(np.int64) for p in ends)
     return first, end

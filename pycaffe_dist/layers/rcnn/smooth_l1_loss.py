@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
 
 
-def smooth_l1(xp: Any, d: Any, sharpness: float) -> tuple[Any, Any]:
+def smooth_l1(xp: ArrayModule, d: Array, sharpness: float) -> tuple[Array, Array]:
     """s(d) and its slope: s = σ²d²/2 where |d| < 1/σ², else |d| − 1/(2σ²); ``sharpness`` is σ²."""
     size = abs(d)
     near = size < 1 / sharpness

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.boxes import CENTER_SIZE, encode, iou
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.rcnn.proposal import RATIOS, SCALES, anchors, grid
-from pycaffe_dist.memory import Array
 from pycaffe_dist.rng import generator
 
 STD = (0.1, 0.1, 0.2, 0.2)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.layers.work import planes
-from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
+from pycaffe_dist.proto.caffe_pb2 import TEST, FillerParameter, LayerParameter
 
 
 class ScaledBatchNorm(BatchNorm):
@@ -20,10 +19,10 @@ class ScaledBatchNorm(BatchNorm):
     learns = True  # γ and β
     ones_count = False  # they are (1, C) in some files
 
-    def add_blobs(self, bottom: Views, scale: Any, shift: Any, *others: Any) -> None:
+    def add_blobs(self, bottom: Views, *fillers: FillerParameter | None) -> None:
         self._check_axes(bottom[0])
         self.channels = bottom[0].shape[1]
-        for filler in (scale, shift, *others):
+        for filler in fillers:
             self.add_blob((1, self.channels, 1, 1), filler)
 
     def forward(self, bottom: Views, top: Views) -> None:
@@ -59,7 +58,7 @@ class ScaledBatchNorm(BatchNorm):
         """Write to the bottom what ∂x were if ∂x̂ were the top's."""
         super().backward(top, [True], bottom)
 
-    def normal(self, bottom: Views, shape: tuple[int, ...]) -> Any:
+    def normal(self, bottom: Views, shape: tuple[int, ...]) -> Array:
         """x̂ of the last forward."""
         if self.use_global_stats:
             return self.work("normal", shape)
@@ -68,7 +67,7 @@ class ScaledBatchNorm(BatchNorm):
     def flops(self, bottom: Views, top: Views) -> int:
         return super().flops(bottom, top) + 2 * top[0].count
 
-    def _affine(self) -> tuple[Any, Any]:
+    def _affine(self) -> tuple[Array, Array]:
         scale, shift = (param.data.reshape(-1, 1) for param in self.params[:2])
         return scale, shift
 
@@ -99,11 +98,11 @@ class RunningBN(ScaledBatchNorm):
     def statistics(self) -> list[Blob]:
         return list(self.blobs)[2:]
 
-    def _stored(self) -> tuple[Any, Any]:
+    def _stored(self) -> tuple[Array, Array]:
         mean, variance = (param.data.reshape(-1) for param in self.params[2:])
         return mean, variance
 
-    def _store(self, mean: Any, variance: Any, values: int) -> None:
+    def _store(self, mean: Array, variance: Array, values: int) -> None:
         for param, new in zip(self.params[2:], (mean, variance), strict=True):
             stored = param.change_data().reshape(-1)
             stored *= self.momentum
@@ -152,14 +151,14 @@ class SegNetBN(ScaledBatchNorm):
         if not self.inference:
             super().normalise(bottom, top)
             return
-        self.last: tuple[Any, ...] = ()
+        self.last: tuple[Array, ...] = ()
         x = planes(bottom[0].data)
         if top[0].blob is bottom[0].blob:
             self.work("input", x.shape)[...] = x
         else:
             top[0].data[...] = bottom[0].data
 
-    def normal(self, bottom: Views, shape: tuple[int, ...]) -> Any:
+    def normal(self, bottom: Views, shape: tuple[int, ...]) -> Array:
         if not self.inference:
             return super().normal(bottom, shape)
         return self.work("input", shape) if "input" in self._rooms else planes(bottom[0].data)
@@ -173,5 +172,5 @@ class SegNetBN(ScaledBatchNorm):
     def statistics(self) -> list[Blob]:
         return []
 
-    def _store(self, mean: Any, variance: Any, values: int) -> None:
+    def _store(self, mean: Array, variance: Array, values: int) -> None:
         self.last = mean, variance

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Views
 from pycaffe_dist.data.image import Color, Pixels, read_image
 from pycaffe_dist.data.prefetch import Batch
 from pycaffe_dist.data.scaling import resize_by, rounded
-from pycaffe_dist.data.transformer import Draws, SeededTransformer, Shape, Transformer, crop_of
+from pycaffe_dist.data.transformer import Draws, SeededTransformer, Transformer, crop_of
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BadRecord, Job
+from pycaffe_dist.layers.base_data import BadRecord, Draft, Label
 from pycaffe_dist.layers.image_data import ImageData
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import ImageDataParameter, ResizeParameter
 
 Pair = tuple[str, str]  # an image, and its labels
@@ -48,43 +47,43 @@ class LabelledPixels(ImageData):
         """Both before they are cropped."""
         return image, labels
 
-    def read_list(self, path: str) -> Sequence[Any]:
+    def read_list(self, path: str) -> Sequence[Pair]:
         text = read_bytes(path).decode(errors="surrogateescape")
         pairs = [line.split() for line in text.splitlines() if line.strip()]
         if not pairs:
             raise FileError(f"{path}: lists no images")
         return [(words[0], words[1] if len(words) > 1 else "") for words in pairs]
 
-    def label_shape(self, size: int, image: Shape) -> tuple[int, ...]:
+    def label_shape(self, size: int, image: tuple[int, ...]) -> tuple[int, ...]:
         return (size, 1, *image[1:])
 
     def make_transformer(self) -> Transformer:
         return SeededTransformer(self.layer_param.transform_param, self.phase)
 
-    def decode(self, item: Pair) -> tuple[Array, Any]:
+    def decode(self, item: Pair) -> tuple[Array, Label]:
         image, _ = super().decode(item)
         try:
             return image, self.labels_of(item, image.shape[1:])
         except FileError as e:
             raise BadRecord(str(e)) from e
 
-    def begin_shape(self, image: Array, label: Any, draws: Draws) -> Shape:
+    def begin_shape(self, image: Array, label: Label, draws: Draws) -> tuple[int, ...]:
         return self.shape_of(self.prepare(image, label, int(draws[0]))[0].shape)
 
-    def fill(self, job: Job, places: range) -> None:
+    def fill(self, draft: Draft, places: range) -> None:
         for i in places:
-            decoded = self.decoded(job, i)
+            decoded = self.decoded(draft, i)
             if decoded is None:
                 continue
-            draws = job.draws[i : i + 1, 1:]
-            image, labels = self.prepare(*decoded, int(job.draws[i, 0]))
-            self.check_image(job, i, image.shape)
-            self.transformer.apply([image], draws, job.out[i : i + 1])
+            draws = draft.draws[i : i + 1, 1:]
+            image, labels = self.prepare(*decoded, int(draft.draws[i, 0]))
+            self.check_image(draft, i, image.shape)
+            self.transformer.apply([image], draws, draft.out[i : i + 1])
             mirrored, top, left = self.transformer.place(image.shape, draws[0].tolist())
             seen = labels[:, ::-1] if mirrored else labels
-            height, width = job.out.shape[2:]
-            job.labels[i, 0] = seen[top : top + height, left : left + width]
-            job.ready[i] = decoded[0], None
+            height, width = draft.out.shape[2:]
+            draft.labels[i, 0] = seen[top : top + height, left : left + width]
+            draft.ready[i] = decoded[0], None
 
 
 @register("ImageSegData")
@@ -125,9 +124,9 @@ class ImageSegData(LabelledPixels):
             )
         return np.full(size, int(item[1]), np.uint8)
 
-    def shape_of(self, image: tuple[int, ...]) -> Shape:
+    def shape_of(self, image: tuple[int, ...]) -> tuple[int, ...]:
         crop = crop_of(self.layer_param.transform_param)
-        return (image[0], *(crop or image[1:]))  # type: ignore[return-value]
+        return (image[0], *(crop or image[1:]))
 
     def prepare(self, image: Array, labels: Pixels, seed: int) -> tuple[Array, Pixels]:
         p = self.layer_param.transform_param
@@ -145,13 +144,13 @@ class ImageSegData(LabelledPixels):
             labels = _filled(labels[:, :, None], crop, [ignored])[:, :, 0]
         return pixels.transpose(2, 0, 1), labels
 
-    def complete(self, job: Job, batch: Batch) -> None:
+    def complete(self, draft: Draft, batch: Batch) -> None:
         """The sizes of the images as they were read."""
-        sizes = np.array([job.ready[i][0].shape[1:] for i in range(len(job.items))])
+        sizes = np.array([draft.ready[i][0].shape[1:] for i in range(len(draft.items))])
         if batch.extra is None:
             batch.extra = Blob(dtype=self.dtype)
         batch.extra.reshape(len(sizes), 1, 1, 2)
-        batch.extra.replace_data()[:, 0, 0] = np.minimum(sizes, job.out.shape[2:])
+        batch.extra.replace_data()[:, 0, 0] = np.minimum(sizes, draft.out.shape[2:])
 
 
 def _filled(image: Pixels, size: tuple[int, int], values: Sequence[float]) -> Pixels:

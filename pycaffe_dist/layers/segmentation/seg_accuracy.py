@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import wrong_label
@@ -28,7 +27,7 @@ class SegAccuracy(Layer):
         p = self.layer_param.seg_accuracy_param
         self.reset, self.ignored = p.reset, sorted(set(p.ignore_label))
         self.remembers = not p.reset
-        self.confusion: Any = None  # (C, C), in plain memory
+        self.confusion: Array | None = None  # (C, C), in plain memory
 
     def reshape(self, bottom: Views, top: Views) -> None:
         scores, labels = bottom[0].shape, bottom[1].shape
@@ -54,17 +53,18 @@ class SegAccuracy(Layer):
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.check(not any(propagate_down), "has no gradient, but one is asked of it")
 
-    def get_state(self) -> dict[str, Any]:
-        kept = not self.reset and self.confusion is not None
-        return {"confusion": self.confusion.copy()} if kept else {}
+    def get_state(self) -> Facts:
+        if self.reset or self.confusion is None:
+            return {}
+        return {"confusion": self.confusion.copy()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Facts) -> None:
         self.confusion = state.get("confusion")
 
     def flops(self, bottom: Views, top: Views) -> int:
         return bottom[0].count
 
-    def _labels(self, bottom: Views, classes: int) -> tuple[Any, Any]:
+    def _labels(self, bottom: Views, classes: int) -> tuple[Array, Array]:
         given = bottom[1].data.reshape(-1)
         labels = self.xp.trunc(given)
         counted = self.xp.ones(labels.shape, bool)
@@ -79,7 +79,7 @@ class SegAccuracy(Layer):
         return labels.astype(np.int64), counted
 
 
-def measures(confusion: Any) -> tuple[float, float, float]:
+def measures(confusion: Array) -> tuple[float, float, float]:
     """Pixel accuracy, mean recall and mean Jaccard index of a matrix [label, class]."""
     right, labelled = np.diagonal(confusion), confusion.sum(axis=1)
     union = labelled + confusion.sum(axis=0) - right

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
@@ -35,7 +34,7 @@ class WeightedSoftmaxWithLoss(SoftmaxWithLoss):
             f"{len(self.weights)} class_weighting for {self.folded[1]} classes; give one for each",
         )
 
-    def gains(self, bottom: Views) -> tuple[Any, Any]:
+    def gains(self, bottom: Views) -> tuple[Array, Array | None]:
         own, counted = super().gains(bottom)
         own *= self.weights[self.labels(bottom)[0]]
         return own, counted

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.segmentation.upsample import Unpool
@@ -83,7 +82,7 @@ class Unpooling(Unpool):
             sums = self.xp.einsum("ncijhw->nchw", seen)
             bottom[0].diff[...] = sums * self.shares()
 
-    def shares(self) -> Any:
+    def shares(self) -> Array:
         """1 / how many pixels each window has."""
         w = self.windows
         sides = [
@@ -92,12 +91,12 @@ class Unpooling(Unpool):
         ]
         return self.xp.asarray(1 / np.outer(*sides), self.dtype)
 
-    def _share(self) -> Any:
+    def _share(self) -> Array:
         """What of a value each pixel of its window gets."""
         ave = self.method == self.layer_param.unpooling_param.AVE
         return self.shares() if ave else self.dtype.type(1)
 
-    def _places(self, bottom: Views, shape: tuple[int, ...]) -> Any:
+    def _places(self, bottom: Views, shape: tuple[int, ...]) -> Array:
         if len(bottom) > 1:
             return super()._places(bottom, shape)
         xp, w = self.xp, self.windows

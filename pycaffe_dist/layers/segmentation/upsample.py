@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Arity, Layer, register
 from pycaffe_dist.layers.work import planes
@@ -46,7 +45,7 @@ class Unpool(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _places(self, bottom: Views, shape: tuple[int, ...]) -> Any:
+    def _places(self, bottom: Views, shape: tuple[int, ...]) -> Array:
         """Where in the top each value goes."""
         mask, pixels = planes(bottom[1].data), shape[2] * shape[3]
         fine = (mask >= 0) & (mask < pixels)
@@ -125,7 +124,7 @@ class NearestUpsample(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _squares(self, y: Any) -> Any:
+    def _squares(self, y: Array) -> Array:
         """(N, C, H′, W′) as (N, C, H, scale, W, scale)."""
         n, c, h, w = y.shape
         return y.reshape(n, c, h // self.scale, self.scale, w // self.scale, self.scale)

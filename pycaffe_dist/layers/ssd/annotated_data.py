@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotated import COLUMNS, Pipeline, Stored, in_rows, in_yolos_form
 from pycaffe_dist.data.annotations import fitted_size, parse_annotated
 from pycaffe_dist.data.prefetch import Batch
-from pycaffe_dist.data.transformer import Draws, SeededTransformer, Shape, Transformer, output_shape
+from pycaffe_dist.data.transformer import Draws, SeededTransformer, Transformer, output_shape
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.base_data import BadRecord, Job
+from pycaffe_dist.layers.base_data import BadRecord, Draft, Label
 from pycaffe_dist.layers.data import Data, Record
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 
 
@@ -47,7 +45,7 @@ class AnnotatedData(Data):
         fixed = ways and ways[0].resize_mode != ResizeParameter.FIT_SMALL_SIZE
         return super().size_told() or ((ways[0].height, ways[0].width) if fixed else None)
 
-    def shape_of(self, image: tuple[int, ...]) -> Shape:
+    def shape_of(self, image: tuple[int, ...]) -> tuple[int, ...]:
         p = self.layer_param.transform_param
         for way in p.resize_param:
             if not way.height or not way.width:
@@ -59,10 +57,10 @@ class AnnotatedData(Data):
             image = (image[0], *size)
         return output_shape(p, image)
 
-    def label_shape(self, size: int, image: Shape) -> tuple[int, ...]:
+    def label_shape(self, size: int, image: tuple[int, ...]) -> tuple[int, ...]:
         return (1, 1, 1, COLUMNS)
 
-    def decode(self, item: Record) -> tuple[Array, Any]:
+    def decode(self, item: Record) -> tuple[Array, Label]:
         try:
             datum, boxes = parse_annotated(item[1])
         except ValueError as e:
@@ -70,7 +68,7 @@ class AnnotatedData(Data):
         pixels, label, encoded = self.parse((item[0], datum))
         return pixels, Stored(boxes, label, encoded)
 
-    def begin_shape(self, image: Array, label: Any, draws: Draws) -> Shape:
+    def begin_shape(self, image: Array, label: Label, draws: Draws) -> tuple[int, ...]:
         """What is not resized to one size has that of its first image, as it comes out."""
         if self.size_told() and len(self.pipeline.param.resize_param) < 2:
             return self.shape_of(image.shape)
@@ -78,28 +76,28 @@ class AnnotatedData(Data):
         example = self.pipeline.augment(image, label, int(draws[0]), policy)
         return output_shape(self.layer_param.transform_param, example.image.shape)
 
-    def fill(self, job: Job, places: range) -> None:
-        policy = self.pipeline.policy(int(job.draws[0, 0]))
+    def fill(self, draft: Draft, places: range) -> None:
+        policy = self.pipeline.policy(int(draft.draws[0, 0]))
         for i in places:
-            decoded = self.decoded(job, i)
+            decoded = self.decoded(draft, i)
             if decoded is None:
                 continue
-            (image, stored), draws = decoded, job.draws[i : i + 1, 1:]
+            (image, stored), draws = decoded, draft.draws[i : i + 1, 1:]
             try:
-                example = self.pipeline.augment(image, stored, int(job.draws[i, 0]), policy)
-                self.transformer.check(example.image.shape, job.out.shape[1:])
+                example = self.pipeline.augment(image, stored, int(draft.draws[i, 0]), policy)
+                self.transformer.check(example.image.shape, draft.out.shape[1:])
                 place = self.transformer.place(example.image.shape, draws[0].tolist())
-                boxes = self.pipeline.placed(example, place, job.out.shape[2:], policy)
+                boxes = self.pipeline.placed(example, place, draft.out.shape[2:], policy)
             except NetError as e:
-                raise NetError(f"{self.describe(job.items[i])}: {e}") from e
-            job.ready[i] = image, stored.label if stored.boxes is None else boxes
-            self.transformer.apply([example.image], draws, job.out[i : i + 1])
+                raise NetError(f"{self.describe(draft.items[i])}: {e}") from e
+            draft.ready[i] = image, stored.label if stored.boxes is None else boxes
+            self.transformer.apply([example.image], draws, draft.out[i : i + 1])
 
-    def complete(self, job: Job, batch: Batch) -> None:
-        labels = [job.ready[i][1] for i in range(len(job.items))]
+    def complete(self, draft: Draft, batch: Batch) -> None:
+        labels = [draft.ready[i][1] for i in range(len(draft.items))]
         boxed = [isinstance(label, np.ndarray) for label in labels]
         if any(boxed) and not all(boxed):
-            other = self.describe(job.items[boxed.index(not boxed[0])])
+            other = self.describe(draft.items[boxed.index(not boxed[0])])
             raise NetError(f"{other}: some records of the batch have boxes, others have none")
         rows = np.array(labels) if not any(boxed) else self._rows(labels)
         batch.labels.reshape(*rows.shape)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist import boxes
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
-from pycaffe_dist.memory import Array
 
 
 @register("DetectionEvaluate")

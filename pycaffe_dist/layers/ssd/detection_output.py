@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist import boxes
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ssd.predictions import Predictions, read_priors
 from pycaffe_dist.layers.ssd.save_output import SaveOutput
-from pycaffe_dist.memory import Array
 
 
 @register("DetectionOutput")
@@ -68,7 +66,9 @@ class DetectionOutput(Layer):
         top[0].data[0, 0] = rows
         self.saved.add(rows, s.num)
 
-    def _refined(self, i: int, scores: Array, priors: Array, variances: Any) -> tuple[Array, Array]:
+    def _refined(
+        self, i: int, scores: Array, priors: Array, variances: Array | None
+    ) -> tuple[Array, Array]:
         """The scores and priors of an image after RefineDet's earlier stage, if there is one."""
         p = self.layer_param.detection_output_param
         if len(self.earlier) > 0:
@@ -81,21 +81,26 @@ class DetectionOutput(Layer):
         return scores, priors
 
     def _one_image(
-        self, image: int, offsets: Array, scores: Array, priors: Array, variances: Any
+        self, image: int, offsets: Array, scores: Array, priors: Array, variances: Array | None
     ) -> Array:
         """The rows of an image: (m, 7)."""
         p = self.layer_param.detection_output_param
         found = [np.zeros((0, 7))]
+        by_class = np.ascontiguousarray(scores.T)
+        if p.share_location:
+            everywhere = boxes.decode(p.code_type, priors, variances, offsets[:, 0])
         for c in range(p.num_classes):
             if c == p.background_label_id:
                 continue
-            likely = self._candidates(scores[:, c])
-            spread = None if variances is None else variances[likely]
-            own = offsets[likely, 0 if p.share_location else c]
-            placed = boxes.decode(p.code_type, priors[likely], spread, own)
+            likely = self._candidates(by_class[c])
+            if p.share_location:
+                placed = everywhere[likely]
+            else:
+                spread = None if variances is None else variances[likely]
+                placed = boxes.decode(p.code_type, priors[likely], spread, offsets[likely, c])
             kept = boxes.nms(placed, p.nms_param.nms_threshold, p.nms_param.eta)
             rows = np.empty((len(kept), 7))
-            rows[:, 0], rows[:, 1], rows[:, 2] = image, c, scores[likely[kept], c]
+            rows[:, 0], rows[:, 1], rows[:, 2] = image, c, by_class[c, likely[kept]]
             rows[:, 3:] = placed[kept]
             found.append(rows)
         rows = np.concatenate(found)
@@ -110,6 +115,9 @@ class DetectionOutput(Layer):
             likely = np.flatnonzero(scores > np.float32(self.threshold))
         else:
             likely = np.arange(len(scores))
+        if -1 < self.top_k < len(likely):  # sorting those is less work, of equals all stay
+            least = -np.partition(-scores[likely], self.top_k)[self.top_k]
+            likely = likely[scores[likely] >= least]
         likely = likely[np.argsort(-scores[likely], kind="stable")]
         return likely[: self.top_k] if self.top_k > -1 else likely
 

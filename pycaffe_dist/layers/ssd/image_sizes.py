@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist import boxes
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.proto.caffe_pb2 import MultiBoxLossParameter as P
 
 NONE, LEFT_OUT = -1, -2

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import boxes
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.layers.ssd import matching
 from pycaffe_dist.layers.ssd.predictions import Predictions, read_priors
 from pycaffe_dist.layers.ssd.smooth_l1_loss import smooth_l1
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LossParameter
 from pycaffe_dist.proto.caffe_pb2 import MultiBoxLossParameter as P
 
@@ -23,11 +22,15 @@ NO_CLASS = -1
 SMALLEST = np.finfo(np.float32).tiny
 
 
+Matched = tuple[tuple[Array, Array], Array, int]  # (priors, locations), errors, image
+Labelled = tuple[Array, Array, Array]  # images, priors, classes
+
+
 @dataclass
 class Part:
     """Entries of a bottom that are in the loss, their loss and its gradient."""
 
-    at: Any
+    at: tuple[Array, ...]
     loss: float
     gradient: Array
 
@@ -152,7 +155,7 @@ class MultiBoxLoss(Loss):
 
     # -- the two losses ------------------------------------------------------------------------
 
-    def _location(self, image: int, offsets: Array, found: Array, truth: Array) -> Any:
+    def _location(self, image: int, offsets: Array, found: Array, truth: Array) -> Matched:
         """Of an image: the (priors, locations) that are matched, their errors, and its number."""
         p = self.layer_param.multibox_loss_param
         location, prior = np.nonzero(found >= 0)
@@ -179,7 +182,7 @@ class MultiBoxLoss(Loss):
         squared = self.layer_param.multibox_loss_param.loc_loss_type == P.L2
         return d * d / 2 if squared else smooth_l1(np, d)
 
-    def _location_part(self, pieces: list[Any]) -> Part:
+    def _location_part(self, pieces: list[Matched]) -> Part:
         p = self.layer_param.multibox_loss_param
         none = np.empty(0, int)
         images = [np.full(len(where[0]), i) for where, _, i in pieces]
@@ -190,7 +193,7 @@ class MultiBoxLoss(Loss):
         gradient = d if p.loc_loss_type == P.L2 else np.clip(d, -1, 1)
         return Part(tuple(at), float(self._distance(d).sum()), gradient * p.loc_weight)
 
-    def _labelled(self, image: int, found: Array, negatives: Array, truth: Array) -> Any:
+    def _labelled(self, image: int, found: Array, negatives: Array, truth: Array) -> Labelled:
         """Of an image: the priors whose class counts or is not background, and their classes."""
         p = self.layer_param.multibox_loss_param
         location, prior = np.nonzero(found >= 0)
@@ -207,7 +210,7 @@ class MultiBoxLoss(Loss):
         wrong = label[(label < 0) | (label >= classes)]
         self.check(not len(wrong), f"the truth has a class that is none of {classes}: {wrong[:1]}")
 
-    def _class_part(self, scores: Array, where: list[Any]) -> Part:
+    def _class_part(self, scores: Array, where: list[Labelled]) -> Part:
         p, s = self.layer_param.multibox_loss_param, self.shape
         softmax = p.conf_loss_type == P.SOFTMAX
         empty = np.empty(0, int)

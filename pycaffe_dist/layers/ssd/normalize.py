@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
+from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter, LayerParameter
@@ -53,11 +53,11 @@ class Normalize(Layer):
     def _eps(self) -> float:
         return self.layer_param.norm_param.eps
 
-    def _sum(self, values: Any) -> Any:
+    def _sum(self, values: Array) -> Array:
         axes = (1, 2) if self.layer_param.norm_param.across_spatial else 1
         return values.sum(axes, keepdims=True)
 
-    def _scale(self) -> Any:
+    def _scale(self) -> Number:
         scale = self.params[0].data
         return scale if scale.ndim == 0 else scale[:, None]
 
@@ -134,5 +134,5 @@ class PlainNormalize(Normalize):
         self.param_propagate_down = [False]
         super().backward(top, propagate_down, bottom)
 
-    def _scale(self) -> Any:
+    def _scale(self) -> Number:
         return 1

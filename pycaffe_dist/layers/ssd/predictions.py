@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.memory import Array
 
 
 @dataclass

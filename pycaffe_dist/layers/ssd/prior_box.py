@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.memory import Array
+
+Pair = Sequence[float]  # of height and width
 
 
 class Priors(Layer):
@@ -34,7 +37,7 @@ class Priors(Layer):
         self.variances = np.array(found * (4 // len(found)), np.float32)
         self.image = self._pair(p, "img", "img_size")
         self.step = self._pair(p, "step", "step")
-        self.made: tuple[Any, Any] = (None, None)
+        self.made: tuple[tuple[Pair, Pair] | None, Array] = (None, np.empty(0))
 
     def box_sizes(self, p: Any) -> Array:
         """(P, 2): the widths and heights of a cell's boxes in pixels."""
@@ -69,7 +72,7 @@ class Priors(Layer):
         top[0].data[0, 0] = self.made[1].reshape(-1)
         top[0].data[0, 1].reshape(-1, 4)[...] = self.variances
 
-    def _boxes(self, cells: Any, image: Any) -> Array:
+    def _boxes(self, cells: Pair, image: Pair) -> Array:
         step = np.array(self.step or np.divide(image, cells, dtype=np.float32), np.float32)
         offset = np.float32(self.layer_param.prior_box_param.offset)
         y, x = (

@@ -6,10 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data.label_map import names, read_label_map
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
-from pycaffe_dist.memory import Array
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
@@ -78,7 +78,7 @@ class SaveOutput:
             found[path] = found.get(path, "") + f"{self.images.names[i]} {_line(score, box)}"
         return found
 
-    def _entry(self, image: int, label: int, score: float, box: list[float]) -> dict[str, Any]:
+    def _entry(self, image: int, label: int, score: float, box: list[float]) -> Facts:
         x1, y1, x2, y2 = box
         name, kind = self.images.names[image], self.names.get(label, str(label))
         return {

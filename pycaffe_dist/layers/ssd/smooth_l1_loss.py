@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.euclidean_loss import EuclideanLoss
 
 
-def smooth_l1(xp: Any, d: Any) -> Any:
+def smooth_l1(xp: ArrayModule, d: Array) -> Array:
     """d²/2 where |d| < 1, |d| − 1/2 elsewhere; the derivative is d cut to [−1, 1]."""
     size = abs(d)
     return xp.where(size < 1, d * d / 2, size - 0.5)

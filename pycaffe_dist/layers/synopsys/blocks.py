@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.rearranged import Rearranged, Shape
+from pycaffe_dist.layers.rearranged import Rearranged
 
 
 class Blocks(Rearranged):
@@ -44,7 +45,7 @@ class DepthToSpace(Blocks):
         self.check(c % (b * b) == 0, f"{c} channels are no multiple of block_size {b} squared")
         return self.ordered(n, c // (b * b), h * b, w * b)
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         b = self.block
         if self.last:
             n, h, w, c = x.shape
@@ -65,7 +66,7 @@ class SpaceToDepth(Blocks):
         self.check(h % b == w % b == 0, f"{h} × {w} pixels cannot be cut into squares of {b}")
         return self.ordered(n, c * b * b, h // b, w // b)
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         b = self.block
         if self.last:
             n, h, w, c = x.shape

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.work import Working
@@ -67,5 +66,5 @@ class LayerNorm(Working):
         return 7 * top[0].count
 
     @staticmethod
-    def _items(array: Any) -> Any:
+    def _items(array: Array) -> Array:
         return array.reshape(len(array), -1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -70,7 +71,7 @@ class MirrorPad(Pad):
     def reshape(self, bottom: Views, top: Views) -> None:
         super().reshape(bottom, top)
         shape, least = bottom[0].shape, MODES[self.mode]
-        self.copies: list[tuple[int, Any, Any]] = []
+        self.copies: list[tuple[int, Array, Array]] = []
         for axis, (margin, size) in enumerate(zip(self.margins, shape, strict=True)):
             self.check(
                 least is None or max(margin) <= size - least,
@@ -79,7 +80,7 @@ class MirrorPad(Pad):
             if any(margin) and self.mode != "CONSTANT":
                 self.copies.append((axis, *self._copied(size, margin)))
 
-    def _copied(self, size: int, margin: Margin) -> tuple[Any, Any]:
+    def _copied(self, size: int, margin: Margin) -> tuple[Array, Array]:
         """Along an axis of the top, the places of the border, and the places whose values go there.
 
         Axes are filled one behind the other, so that corners are copied twice.

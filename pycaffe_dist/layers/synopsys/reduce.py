@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -14,11 +14,11 @@ class Reduce(Layer):
 
     param: str  # the field with axis and keepdims
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         """Y: (K,) of x: (R, K), which holds the reduced values along its first axis."""
         raise NotImplementedError
 
-    def slope(self, x: Any, y: Any) -> Any:
+    def slope(self, x: Array, y: Array) -> Array:
         """∂y/∂x, (R, K) or what is broadcast to it."""
         raise NotImplementedError
 
@@ -47,7 +47,7 @@ class Reduce(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return bottom[0].count
 
-    def _folded(self, x: Any) -> Any:
+    def _folded(self, x: Array) -> Array:
         reduced = prod(x.shape[axis] for axis in self.axes)
         return x.transpose(*self.axes, *self.kept).reshape(reduced, -1)
 
@@ -58,10 +58,10 @@ class ReduceSum(Reduce):
 
     param = "reduce_sum_param"
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         return x.sum(axis=0)
 
-    def slope(self, x: Any, y: Any) -> Any:
+    def slope(self, x: Array, y: Array) -> Array:
         return self.dtype.type(1)
 
 
@@ -71,10 +71,10 @@ class ReduceMean(Reduce):
 
     param = "reduce_mean_param"
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         return x.sum(axis=0) / self.dtype.type(max(1, len(x)))
 
-    def slope(self, x: Any, y: Any) -> Any:
+    def slope(self, x: Array, y: Array) -> Array:
         return self.dtype.type(1 / max(1, len(x)))
 
 
@@ -84,10 +84,10 @@ class ReduceMax(Reduce):
 
     param = "reduce_max_param"
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         return x.max(axis=0)
 
-    def slope(self, x: Any, y: Any) -> Any:
+    def slope(self, x: Array, y: Array) -> Array:
         equal = (x == y).astype(self.dtype)
         return equal / equal.sum(axis=0)
 
@@ -98,7 +98,7 @@ class ReduceMin(ReduceMax):
 
     param = "reduce_min_param"
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         return x.min(axis=0)
 
 
@@ -108,10 +108,10 @@ class ReduceProd(Reduce):
 
     param = "reduce_prod_param"
 
-    def result(self, x: Any) -> Any:
+    def result(self, x: Array) -> Array:
         return x.prod(axis=0)
 
-    def slope(self, x: Any, y: Any) -> Any:
+    def slope(self, x: Array, y: Array) -> Array:
         zero, none = x == 0, self.dtype.type(0)
         factors = self.xp.where(zero, self.dtype.type(1), x)
         zeros, others = zero.sum(axis=0), factors.prod(axis=0) / factors

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -36,7 +37,7 @@ class Resize(Layer):
             "takes either align_corners or half_pixel_centers, and both are given",
         )
 
-    def taps(self, i: Any, size: int, scale: Any) -> tuple[Any, Any, Any]:
+    def taps(self, i: Array, size: int, scale: np.float32) -> tuple[Array, Array, Array]:
         """For pixels i of the top, two of the bottom's ``size``, and the weight of the second."""
         raise NotImplementedError
 
@@ -58,7 +59,7 @@ class Resize(Layer):
         self.check(size > 0, f"the {side} of the top would be {size}; give output_{side}")
         return size
 
-    def _taps(self, size: int, out: int) -> tuple[Any, Any, Any]:
+    def _taps(self, size: int, out: int) -> tuple[Array, Array, Array]:
         aligned = self.param.align_corners and out > 1
         scale = np.float32(size - aligned) / np.float32(out - aligned)
         first, second, weight = self.taps(np.arange(out, dtype=np.float32), size, scale)
@@ -105,7 +106,7 @@ class ResizeBilinear(Resize):
     def setup(self, bottom: Views, top: Views) -> None:
         self.read(self.layer_param.resize_bilinear_param)
 
-    def taps(self, i: Any, size: int, scale: Any) -> tuple[Any, Any, Any]:
+    def taps(self, i: Array, size: int, scale: np.float32) -> tuple[Array, Array, Array]:
         p = i * scale
         if self.param.pytorch_half_pixel and len(i) == 1:
             p = -HALF + i
@@ -126,7 +127,7 @@ class ResizeNearestNeighbor(Resize):
     def setup(self, bottom: Views, top: Views) -> None:
         self.read(self.layer_param.resize_nearest_neighbor_param)
 
-    def taps(self, i: Any, size: int, scale: Any) -> tuple[Any, Any, Any]:
+    def taps(self, i: Array, size: int, scale: np.float32) -> tuple[Array, Array, Array]:
         p = (i + HALF) * scale if self.param.half_pixel_centers else i * scale
         nearest = np.floor(p + HALF if self.param.align_corners else p)
         return nearest, nearest, np.zeros_like(p)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.rearranged import Rearranged, Shape
+from pycaffe_dist.layers.rearranged import Rearranged
 
 
 @register("StridedSlice")
@@ -49,7 +50,7 @@ class StridedSlice(Rearranged):
         self.check(0 not in shape, f"nothing of the bottom {x} is left: the top would be {shape}")
         return shape
 
-    def view(self, x: Any) -> Any:
+    def view(self, x: Array) -> Array:
         return x[self.index]
 
     def _by_axes(self, axes: int) -> tuple[Any, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.flatten import Reshaped
@@ -52,7 +52,7 @@ class Stacked(Layer):
         self.check(-axes <= axis < axes, f"axis {axis} is out of range for {axes} axes")
         return axis % axes
 
-    def part(self, whole: Any, i: int) -> Any:
+    def part(self, whole: Array, i: int) -> Array:
         return whole[(slice(None),) * self.axis + (i, ...)]
 
     def flops(self, bottom: Views, top: Views) -> int:
@@ -201,9 +201,9 @@ class MatMul(Layer):
     def _turned(shape: tuple[int, ...], flipped: bool) -> tuple[int, ...]:
         return (*shape[:-2], *shape[:-3:-1]) if flipped else shape
 
-    def _matrix(self, bottom: Views, i: int) -> Any:
+    def _matrix(self, bottom: Views, i: int) -> Array:
         x = bottom[i].data
         return x.swapaxes(-1, -2) if self.flipped[i] else x
 
-    def _write(self, x: View, flipped: bool, gradient: Any) -> None:
+    def _write(self, x: View, flipped: bool, gradient: Array) -> None:
         x.diff[...] = gradient.swapaxes(-1, -2) if flipped else gradient

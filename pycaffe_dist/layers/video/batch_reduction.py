@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.work import Working
@@ -75,11 +75,11 @@ class BatchReduction(Working):
     def _topk(self) -> int:
         return self.layer_param.batch_reduction_param.reduction_param.TOPK
 
-    def _share(self, count: int) -> Any:
+    def _share(self, count: int) -> Array:
         sums = self.operation == self.layer_param.batch_reduction_param.reduction_param.SUM
         return self.dtype.type(1 if sums else 1 / count)
 
-    def _cut(self, x: Any) -> Iterator[Any]:
+    def _cut(self, x: Array) -> Iterator[Array]:
         """The pieces of the axis, each (outer, piece, inner)."""
         outer = 1
         for size in x.shape[: self.axis]:
@@ -89,7 +89,7 @@ class BatchReduction(Working):
             yield x[:, begin : begin + piece]
             begin += piece
 
-    def _folded(self, top: Views, part: str) -> Any:
+    def _folded(self, top: Views, part: str) -> Array:
         y = getattr(top[0], part)
         outer = top[0].count_from(0, self.axis)
         return y.reshape(outer, len(self.pieces), -1)

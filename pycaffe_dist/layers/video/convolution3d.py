@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Index
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
@@ -118,13 +119,13 @@ class Pooling3D(Working):
         depth, height, width = self.windows.kernel
         return top[0].count * depth * height * width
 
-    def _taps(self) -> Iterator[tuple[Any, Any]]:
+    def _taps(self) -> Iterator[tuple[Index, Index]]:
         """For every place in the kernel the windows that have it, and the pixels they see there."""
         for taps in itertools.product(*(list(self.windows.taps(axis)) for axis in range(3))):
             _, windows, pixels = zip(*taps, strict=True)
             yield (..., *windows), (..., *pixels)
 
-    def shares(self) -> Any:
+    def shares(self) -> Array:
         """1 / the area of each window, (L′, H′, W′)."""
         w = self.windows
         sides = []

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.data.image import Color, Pixels, read_image
 from pycaffe_dist.data.scaling import resize_by
-from pycaffe_dist.data.transformer import Draws, SeededTransformer, Shape, Transformer, crop_of
+from pycaffe_dist.data.transformer import Draws, SeededTransformer, Transformer, crop_of
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import Layer, register
-from pycaffe_dist.layers.base_data import BadRecord, Job
+from pycaffe_dist.layers.base_data import BadRecord, Draft, Label
 from pycaffe_dist.layers.image_data import ImageData
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, LayerParameter, ResizeParameter
 
 
@@ -60,10 +60,10 @@ class Clips(ImageData):
         transformer.random = self.phase == TRAIN
         return transformer
 
-    def label_shape(self, size: int, image: Shape) -> tuple[int, ...]:
+    def label_shape(self, size: int, image: tuple[int, ...]) -> tuple[int, ...]:
         return (size, 1, 1, 1)
 
-    def read_list(self, path: str) -> Sequence[Any]:
+    def read_list(self, path: str) -> Sequence[Clip]:
         text = read_bytes(path).decode(errors="surrogateescape")
         clips = []
         for number, line in enumerate(text.splitlines(), 1):
@@ -80,27 +80,27 @@ class Clips(ImageData):
             raise FileError(f"{path}: lists no videos")
         return clips
 
-    def decode(self, item: Clip) -> tuple[Array, Any]:
+    def decode(self, item: Clip) -> tuple[Array, Label]:
         return self._read_clip(item, None), item.label
 
-    def begin_shape(self, image: Array, label: Any, draws: Draws) -> Shape:
+    def begin_shape(self, image: Array, label: Label, draws: Draws) -> tuple[int, ...]:
         return self.shape_of(image.shape)
 
-    def fill(self, job: Job, places: range) -> None:
-        out = job.out.reshape(len(job.out), -1, *job.out.shape[-2:])
+    def fill(self, draft: Draft, places: range) -> None:
+        out = draft.out.reshape(len(draft.out), -1, *draft.out.shape[-2:])
         for i in places:
-            rng = np.random.default_rng(int(job.draws[i, 0])) if self.phase == TRAIN else None
+            rng = np.random.default_rng(int(draft.draws[i, 0])) if self.phase == TRAIN else None
             try:
-                image = self._read_clip(job.items[i], rng)
+                image = self._read_clip(draft.items[i], rng)
             except BadRecord as e:
-                job.bad.append((i, e))
+                draft.bad.append((i, e))
                 continue
             try:
                 self.transformer.check(image.shape, out.shape[1:])
             except NetError as e:
-                raise NetError(f"{self.describe(job.items[i])}: {e}") from e
-            self.put(image, job.draws[i : i + 1, 1:], out[i : i + 1])
-            job.labels.reshape(len(out))[i] = job.items[i].label
+                raise NetError(f"{self.describe(draft.items[i])}: {e}") from e
+            self.put(image, draft.draws[i : i + 1, 1:], out[i : i + 1])
+            draft.labels.reshape(len(out))[i] = draft.items[i].label
 
     def put(self, image: Array, draws: Draws, out: Array) -> None:
         """One image, cropped, mirrored, shifted and scaled."""
@@ -149,11 +149,11 @@ class VideoData(Clips):
             transformer.mean = np.repeat(transformer.mean, self._length(), axis=0)
         return transformer
 
-    def shape_of(self, image: tuple[int, ...]) -> Any:
+    def shape_of(self, image: tuple[int, ...]) -> tuple[int, ...]:
         frames, height, width = super().shape_of(image)
         return (frames // self._length(), self._length(), height, width)
 
-    def guess_shape(self) -> Any:
+    def guess_shape(self) -> tuple[int, ...]:
         channels, height, width = super().guess_shape()[-3:]
         return (channels, self._length(), height, width)
 
@@ -208,7 +208,7 @@ class SegmentedVideoData(Clips):
                     found.append(self.read_frame(clip, pattern % number, color))
         return found
 
-    def guess_shape(self) -> Shape:
+    def guess_shape(self) -> tuple[int, ...]:
         p = self.layer_param.video_data_param
         channels = 2 if p.modality == p.FLOW else 1 if p.grayscale else 3
         _, height, width = super().guess_shape()
@@ -270,7 +270,7 @@ def part_sizes(
     ]
 
 
-def quarter_places(more: bool) -> Any:
+def quarter_places(more: bool) -> Array:
     """Where parts begin, in quarters of the room there is: corners, middle and, if wanted, more."""
     places = [(0, 0), (0, 4), (4, 0), (4, 4), (2, 2)]
     if more:

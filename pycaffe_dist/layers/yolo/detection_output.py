@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.boxes import nms
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.softmax import softmax
-from pycaffe_dist.memory import Array
 
 COLUMNS = 7  # image, label, confidence, xmin, ymin, xmax, ymax
 
@@ -164,7 +163,7 @@ class Yolov3DetectionOutput(YoloOutput):
 
     def candidates(self, values: Array, which: int) -> tuple[Array, Array, Array]:
         p = self.layer_param.yolov3_detection_output_param
-        certainty: Any = 1
+        certainty: Number = 1
         if p.gaussian_box:
             certainty = 1 - sigmoid(values[:, 1:8:2]).mean(axis=1, keepdims=True)
             values = np.concatenate([values[:, 0:8:2], values[:, 8:]], axis=1)

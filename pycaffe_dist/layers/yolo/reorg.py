@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 
@@ -47,7 +46,7 @@ class Reorg(Layer):
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
 
-    def _move(self, source: Any, target: Any, back: bool) -> None:
+    def _move(self, source: Array, target: Array, back: bool) -> None:
         n, c, h, s, w, _ = self.squares
         planes = (n, s, s, c, h, w)
         if back:
