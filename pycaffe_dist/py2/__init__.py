@@ -27,12 +27,14 @@ from pycaffe_dist.py2.operations import (
     itervalues,
     keys,
     less,
+    less_by,
     less_or_equal,
     mapped,
     message,
     minus,
     next_of,
     one,
+    place,
     plus,
     put,
     reshape,
@@ -41,6 +43,7 @@ from pycaffe_dist.py2.operations import (
     times,
     tostring,
     values,
+    with_image,
 )
 from pycaffe_dist.py2.strings import ByteStr, as_bytes, decode, encode, join
 
@@ -68,12 +71,14 @@ __all__ = [
     "join",
     "keys",
     "less",
+    "less_by",
     "less_or_equal",
     "mapped",
     "message",
     "minus",
     "next_of",
     "one",
+    "place",
     "plus",
     "put",
     "reshape",
@@ -82,6 +87,7 @@ __all__ = [
     "times",
     "tostring",
     "values",
+    "with_image",
 ]
 
 

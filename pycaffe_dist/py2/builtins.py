@@ -9,17 +9,18 @@ import itertools
 import math
 import os
 import sys
-from typing import Any
+from types import ModuleType
 
 from pycaffe_dist.py2 import files, operations
 from pycaffe_dist.py2.operations import by_key
 from pycaffe_dist.py2.strings import as_bytes
+from pycaffe_dist.py2.values import Names, Value
 
 ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
 
 
 class _Either(type):
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Value) -> bool:
         return isinstance(value, (str, bytes))
 
     def __subclasscheck__(cls, kind: type) -> bool:
@@ -30,10 +31,10 @@ class basestring(metaclass=_Either): ...
 
 
 class _Text(type):
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Value) -> bool:
         return isinstance(value, str)
 
-    def __call__(cls, value: Any = "", *encoding: str) -> str:
+    def __call__(cls, value: Value = "", *encoding: str) -> str:
         return str(value) if isinstance(value, str) or not encoding else str(value, *encoding)
 
 
@@ -41,26 +42,26 @@ class unicode(metaclass=_Text): ...
 
 
 class _Files(type):
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Value) -> bool:
         return hasattr(value, "read") and hasattr(value, "fileno")
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: Value, **kwargs: Value) -> Value:
         return files.open(*args, **kwargs)
 
 
 class file(metaclass=_Files): ...
 
 
-def range_(*bounds: Any) -> list[int]:
+def range_(*bounds: Value) -> list[int]:
     return list(xrange(*bounds))
 
 
-def xrange(*bounds: Any) -> Any:
+def xrange(*bounds: Value) -> Value:
     """Also of floats, which Python 2 cuts to integers."""
     return builtins.range(*(int(b) if isinstance(b, float) else b for b in bounds))
 
 
-def map_(function: Any, *sequences: Any) -> list[Any]:
+def map_(function: Value, *sequences: Value) -> list[Value]:
     """Shorter sequences are filled up with None; the function None means tuples."""
     if len(sequences) == 1:
         return list(sequences[0]) if function is None else [function(x) for x in sequences[0]]
@@ -68,18 +69,20 @@ def map_(function: Any, *sequences: Any) -> list[Any]:
     return list(rows) if function is None else [function(*row) for row in rows]
 
 
-def filter_(function: Any, sequence: Any) -> Any:
+def filter_(function: Value, sequence: Value) -> Value:
     kept = builtins.filter(function, sequence)
     if isinstance(sequence, str):
         return "".join(kept)
     return tuple(kept) if isinstance(sequence, tuple) else list(kept)
 
 
-def zip_(*sequences: Any) -> list[Any]:
+def zip_(*sequences: Value) -> list[Value]:
     return list(builtins.zip(*sequences, strict=False))
 
 
-def sorted_(sequence: Any, cmp: Any = None, key: Any = None, reverse: bool = False) -> list[Any]:
+def sorted_(
+    sequence: Value, cmp: Value = None, key: Value = None, reverse: bool = False
+) -> list[Value]:
     items = list(sequence)
     try:
         return builtins.sorted(items, **by_key(cmp, key, reverse))
@@ -89,17 +92,17 @@ def sorted_(sequence: Any, cmp: Any = None, key: Any = None, reverse: bool = Fal
         return builtins.sorted(items, **by_key(operations.cmp, key, reverse))
 
 
-def min_(*values: Any, **key: Any) -> Any:
+def min_(*values: Value, **key: Value) -> Value:
     """Of anything: None is less than every number."""
     return _extreme(builtins.min, values, key)
 
 
-def max_(*values: Any, **key: Any) -> Any:
+def max_(*values: Value, **key: Value) -> Value:
     """Of anything: every number is greater than None."""
     return _extreme(builtins.max, values, key)
 
 
-def _extreme(choose: Any, values: Any, key: Any) -> Any:
+def _extreme(choose: Value, values: Value, key: Value) -> Value:
     items = list(values[0]) if len(values) == 1 else values
     try:
         return choose(items, **key)
@@ -109,7 +112,7 @@ def _extreme(choose: Any, values: Any, key: Any) -> Any:
         return choose(items, key=functools.cmp_to_key(operations.cmp))
 
 
-def round_(number: Any, digits: int = 0) -> Any:
+def round_(number: Value, digits: int = 0) -> Value:
     """A float, halves away from zero."""
     if not isinstance(number, (int, float)):
         return builtins.round(number, digits)
@@ -120,7 +123,7 @@ def round_(number: Any, digits: int = 0) -> Any:
     return math.copysign(builtins.round(whole / 10.0**digits, max(digits, 0)), number)
 
 
-def print_(*values: Any, **settings: Any) -> None:
+def print_(*values: Value, **settings: Value) -> None:
     """A float with twelve digits."""
     builtins.print(*(_digits(v) if type(v) is float else v for v in values), **settings)
 
@@ -130,7 +133,7 @@ def _digits(number: float) -> str:
     return text if set(text) & set(".en") else text + ".0"
 
 
-def ord_(character: Any) -> Any:
+def ord_(character: Value) -> Value:
     """Of a byte that is no ASCII, its number."""
     if isinstance(character, int):
         return character
@@ -143,20 +146,20 @@ def chr_(code: int) -> str:
     return builtins.chr(code if code < 128 else ESCAPE + code)
 
 
-def input_(prompt: str = "") -> Any:
+def input_(prompt: str = "") -> Value:
     return eval(builtins.input(prompt), sys._getframe(1).f_globals, sys._getframe(1).f_locals)
 
 
-def reload(module: Any) -> Any:
+def reload(module: ModuleType) -> Value:
     """Of ``sys``, which scripts reload for the sake of setdefaultencoding, nothing is lost."""
     return module if module is sys else importlib.reload(module)
 
 
-def buffer(value: Any) -> memoryview:
+def buffer(value: Value) -> memoryview:
     return memoryview(as_bytes(value))
 
 
-def apply(function: Any, args: Any = (), kwargs: Any = None) -> Any:
+def apply(function: Value, args: Value = (), kwargs: Value = None) -> Value:
     return function(*args, **(kwargs or {}))
 
 
@@ -173,7 +176,7 @@ class _Notebook:
         os.system(command)
 
 
-NAMES: dict[str, Any] = {
+NAMES: Names = {
     "StandardError": Exception,
     "apply": apply,
     "basestring": basestring,

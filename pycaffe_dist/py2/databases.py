@@ -10,12 +10,12 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
-from typing import Any
 
 from pycaffe_dist.data.leveldb.reader import LevelDB
 from pycaffe_dist.data.leveldb_writer import new_leveldb
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.py2.strings import ByteStr, as_bytes
+from pycaffe_dist.py2.values import Value
 
 Changes = list[tuple[bytes, bytes | None]]  # None: the key goes
 
@@ -27,7 +27,7 @@ class Database:
         FileError: it is there and must not be, is not there and must be, or is damaged.
     """
 
-    def __init__(self, path: Any, create_if_missing: bool = True, error_if_exists: bool = False):
+    def __init__(self, path: Value, create_if_missing: bool = True, error_if_exists: bool = False):
         self.path = str(path)
         there = os.path.exists(os.path.join(self.path, "CURRENT"))
         if there and error_if_exists:
@@ -65,7 +65,7 @@ class Database:
         for key, buffer, begin, end in chain.from_iterable(self._reader.records(start)):
             yield ByteStr(key), ByteStr(buffer[begin:end])
 
-    def get(self, key: Any) -> ByteStr | None:
+    def get(self, key: Value) -> ByteStr | None:
         wanted = as_bytes(key)
         found = next(self.records(wanted), None)
         return found[1] if found and bytes(found[0]) == bytes(wanted) else None
@@ -77,8 +77,8 @@ class Batch:
     def __init__(self) -> None:
         self.changes: Changes = []
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: Value, value: Value) -> None:
         self.changes.append((bytes(as_bytes(key)), bytes(as_bytes(value))))
 
-    def delete(self, key: Any) -> None:
+    def delete(self, key: Value) -> None:
         self.changes.append((bytes(as_bytes(key)), None))

@@ -7,9 +7,9 @@ import io
 import itertools
 import tokenize
 from dataclasses import dataclass, field
-from typing import Any
 
 from pycaffe_dist.py2.strings import OURS
+from pycaffe_dist.py2.values import Value
 
 
 @dataclass
@@ -34,23 +34,23 @@ class Edits:
         """The position of what ast tells in lines and bytes of UTF-8."""
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
-    def begin(self, node: Any) -> int:
+    def begin(self, node: Value) -> int:
         return self._at(node.lineno, node.col_offset)
 
-    def end(self, node: Any) -> int:
+    def end(self, node: Value) -> int:
         return self._at(node.end_lineno, node.end_col_offset)
 
-    def open(self, node: Any, text: str) -> None:
+    def open(self, node: Value, text: str) -> None:
         """Put text in front of a node; that of a node around it comes first."""
         at = self.begin(node)
         self._made.append((at, len(self._made), at, text))
 
-    def close(self, node: Any, text: str = ")") -> None:
+    def close(self, node: Value, text: str = ")") -> None:
         """Put text behind a node; that of a node around it comes last."""
         at = self.end(node)
         self._made.append((at, -len(self._made) - 1, at, text))
 
-    def wrap(self, node: Any, function: str) -> None:
+    def wrap(self, node: Value, function: str) -> None:
         self.open(node, f"{OURS}.{function}(")
         self.close(node)
 
@@ -58,6 +58,14 @@ class Edits:
         """Exchange a part of the text, whose line ends stay."""
         ends = "\n" * self.text.count("\n", begin, end)
         self._made.append((begin, len(self._made), end, ends + text))
+
+    def insert(self, at: int, text: str) -> None:
+        self._made.append((at, len(self._made), at, text))
+
+    def after_parentheses(self, node: Value) -> int:
+        """Where the first token is that is behind a node and the parentheses around it."""
+        low = bisect.bisect_left(self._tokens, (self.end(node), ""))
+        return next(at for at, string in self._tokens[low:] if string != ")")
 
     def token(self, text: str, begin: int, end: int, last: bool = False) -> int:
         """Where, between two positions, the first or the last token ``text`` is."""

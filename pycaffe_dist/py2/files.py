@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 from pycaffe_dist.py2.strings import ENCODING, ERRORS, ByteStr, as_bytes, byte_strs
+from pycaffe_dist.py2.values import Value
 
 
 class TextFile(io.TextIOWrapper):
     """A file opened without ``b``: reads text, from which the bytes can be had again."""
 
-    def write(self, text: Any) -> Any:
+    def write(self, text: Value) -> Value:
         if isinstance(text, str):
             return super().write(text)
         self.flush()
@@ -21,19 +21,19 @@ class TextFile(io.TextIOWrapper):
 class _Bytes:
     """Reads ByteStr and writes text too."""
 
-    def read(self, *size: int) -> Any:
+    def read(self, *size: int) -> Value:
         return byte_strs(super().read(*size))  # type: ignore[misc]
 
-    def readline(self, *size: Any) -> Any:
+    def readline(self, *size: Value) -> Value:
         return byte_strs(super().readline(*size))  # type: ignore[misc]
 
-    def readlines(self, *hint: Any) -> Any:
+    def readlines(self, *hint: Value) -> Value:
         return byte_strs(super().readlines(*hint))  # type: ignore[misc]
 
     def __next__(self) -> ByteStr:
         return ByteStr(super().__next__())  # type: ignore[misc]
 
-    def write(self, text: Any) -> Any:
+    def write(self, text: Value) -> Value:
         return super().write(as_bytes(text))  # type: ignore[misc]
 
 
@@ -49,19 +49,19 @@ class ByteRandom(_Bytes, io.BufferedRandom): ...  # type: ignore[misc]
 class StringIO(_Bytes, io.BytesIO):  # type: ignore[misc]
     """StringIO and cStringIO: of text or of bytes."""
 
-    def __init__(self, initial: Any = b"") -> None:
+    def __init__(self, initial: Value = b"") -> None:
         super().__init__(as_bytes(initial))
 
     def getvalue(self) -> ByteStr:
         return ByteStr(super().getvalue())
 
 
-def open(name: Any, mode: str = "r", buffering: int = -1) -> Any:
+def open(name: Value, mode: str = "r", buffering: int = -1) -> Value:
     """As Python 2's on Linux: a line ends in a line feed only, and no encoding is checked."""
     plain = mode.replace("b", "").replace("U", "").replace("t", "") or "r"
     raw = io.FileIO(name if isinstance(name, int) else str(name), plain)
     if "+" in plain:
-        file: Any = ByteRandom(raw)
+        file: Value = ByteRandom(raw)
     else:
         file = ByteReader(raw) if plain == "r" else ByteWriter(raw)
     if "b" in mode:
@@ -71,6 +71,6 @@ def open(name: Any, mode: str = "r", buffering: int = -1) -> Any:
     return TextFile(file, ENCODING, ERRORS, newline, line_buffering=whole_lines)
 
 
-def as_binary(file: Any) -> Any:
+def as_binary(file: Value) -> Value:
     """The bytes of a file that may have been opened as text."""
     return file.buffer if isinstance(file, io.TextIOWrapper) else file

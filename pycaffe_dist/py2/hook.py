@@ -16,7 +16,6 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,8 @@ from pycaffe_dist.py2.builtins import NAMES
 from pycaffe_dist.py2.renamed import INSTEAD, MADE, RENAMED
 from pycaffe_dist.py2.strings import ENCODING, ERRORS, OURS
 from pycaffe_dist.py2.translate import Translation, translate
-from pycaffe_dist.pycaffe.as_caffe import alias
+from pycaffe_dist.py2.values import Names, Value
+from pycaffe_dist.pycaffe.as_caffe import alias, of_a_fork
 
 Tell = Callable[[str, Counter[str]], None]
 
@@ -53,7 +53,7 @@ def install(tell: Tell | None = None) -> None:
             stream.reconfigure(encoding=ENCODING, errors=ERRORS)
 
 
-def prepare(module: dict[str, Any]) -> None:
+def prepare(module: Names) -> None:
     """Put Python 2's names into a module that is about to run."""
     install()
     module.update(NAMES)
@@ -95,7 +95,7 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname in INSTEAD:
             return alias(fullname, RENAMED[fullname])
-        spec = PathFinder.find_spec(fullname, path, target)
+        spec = PathFinder.find_spec(fullname, path, target) or of_a_fork(fullname)
         if spec is not None and spec.origin is not None:
             if spec.origin.endswith(".py") and is_the_users(spec.origin):
                 return translated(spec)
@@ -140,7 +140,7 @@ class _AddingLoader(Loader):
     def __init__(self, real: Loader) -> None:
         self.real = real
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Value:
         return getattr(self.real, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -164,13 +164,13 @@ class _Made(Loader):
 # -- what runs other files ------------------------------------------------------------------------
 
 
-def execfile(path: str, names: Any = None, local: Any = None) -> None:
+def execfile(path: str, names: Value = None, local: Value = None) -> None:
     names = sys._getframe(1).f_globals if names is None else names
     exec(code_of(path, ""), names, names if local is None else local)
 
 
-def _imp() -> dict[str, Any]:
-    def load_source(name: str, path: str, *_: Any) -> ModuleType:
+def _imp() -> Names:
+    def load_source(name: str, path: str, *_: Value) -> ModuleType:
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
             raise ImportError(f"{path} is no Python module")

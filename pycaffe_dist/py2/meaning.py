@@ -12,6 +12,7 @@ from collections import Counter
 from pycaffe_dist.py2.builtins import GONE
 from pycaffe_dist.py2.edits import Edits
 from pycaffe_dist.py2.imports import imported
+from pycaffe_dist.py2.leaks import leave_variables
 from pycaffe_dist.py2.strings import OURS
 
 # Methods without arguments, by the function that stands for each.
@@ -48,7 +49,6 @@ WIDER: dict[type[ast.operator], tuple[str, str]] = {
     ast.Sub: ("-", "minus"),
     ast.Mult: ("*", "times"),
 }
-ROUNDED = ("ceil", "floor", "round", "sqrt")  # give floats, which were taken for indices
 TAKE_BYTES = {"ParseFromString", "MergeFromString", "FromString", "LoadFromString"}
 NUMBERS = ("float", "int", "long")
 LISTS = "lists from map, filter, zip and range"
@@ -77,6 +77,8 @@ def with_meaning(
     tree = ast.parse(text)
     edits = Edits(text)
     _Walk(edits, package, folder, changes, future).visit(tree)
+    if left := leave_variables(tree, edits):
+        changes["variables that list comprehensions leave behind"] += left
     return edits.applied()
 
 
@@ -121,17 +123,26 @@ class _Walk(ast.NodeVisitor):
         if isinstance(node.op, ast.Div) and not self.true_division:
             self.edits.wrap(node.value, "by")
             self.changes["/ that may be between integers"] += 1
-        if isinstance(node.target, ast.Subscript):
+        if isinstance(node.op, ast.Sub) and isinstance(node.value, VALUES):
+            self.edits.wrap(node.value, "less_by")
+        target = node.target
+        if isinstance(target, ast.Subscript):
             self.edits.wrap(node.value, "one")
+            if _may_be_float(target.slice) and _is_dotted(target.value):
+                self.edits.open(target.slice, f"{OURS}.place({ast.unparse(target.value)}, ")
+                self.edits.close(target.slice)
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """``a[i] = v``, for a value in an array of one."""
         target, value = node.targets[0], node.value
+        if _gives_contours(value) and isinstance(target, ast.Tuple) and len(target.elts) == 3:
+            self.edits.wrap(value, "with_image")
+            self.changes["findContours with three results"] += 1
         if (
             len(node.targets) == 1
             and isinstance(target, ast.Subscript)
-            and not any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
+            and not _has_slice(target.slice)
             and (isinstance(value, VALUES) or _is_large(value))
         ):
             bracket = self.edits.token("[", self.edits.end(target.value), self.edits.end(target))
@@ -143,12 +154,16 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        """``e[0]`` of an exception; ``a[round(x)]``, for an index that is a float."""
+        """``e[0]`` of an exception; ``a[i]`` and ``a[i, x:y]``, for an index that is a float."""
+        if isinstance(node.slice, ast.Tuple) and _has_slice(node.slice):
+            for part in node.slice.elts:
+                if isinstance(part, VALUES):
+                    self.edits.wrap(part, "at")
         if isinstance(node.ctx, ast.Load):
             if isinstance(node.value, ast.Name) and node.value.id in self.caught:
                 self.edits.close(node.value, ".args")
                 self.changes["e[0] of an exception"] += 1
-            elif _may_be_rounded(node.slice):
+            elif _may_be_float(node.slice):
                 begin, end = self.edits.end(node.value), self.edits.end(node)
                 bracket = self.edits.token("[", begin, end)
                 self.edits.open(node, f"{OURS}.item(")
@@ -158,7 +173,8 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Slice(self, node: ast.Slice) -> None:
         for bound in (node.lower, node.upper):
-            if bound is not None and not isinstance(bound, (ast.Constant, ast.UnaryOp)):
+            literal = isinstance(bound, ast.Constant) and not isinstance(bound.value, float)
+            if bound is not None and not literal and not isinstance(bound, ast.UnaryOp):
                 self.edits.wrap(bound, "at")
         self.generic_visit(node)
 
@@ -270,17 +286,39 @@ def _one_is_large(node: ast.BinOp) -> bool:
 
 def _is_large(node: ast.AST) -> bool:
     """A whole number that no byte holds."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return isinstance(node.operand, ast.Constant) and type(node.operand.value) is int
-    return isinstance(node, ast.Constant) and type(node.value) is int and node.value > 255
+    number = isinstance(node, ast.Constant) and type(node.value) is int and node.value > 255
+    return number or _is_negative(node)
 
 
-def _may_be_rounded(index: ast.AST) -> bool:
-    """An index, or one of several, is what ``floor`` or another of them gives; none is a slice."""
-    parts = list(ast.walk(index))
-    called = [part.func for part in parts if isinstance(part, ast.Call)]
-    names = {getattr(f, "attr", None) or getattr(f, "id", None) for f in called}
-    return bool(names & set(ROUNDED)) and not any(isinstance(part, ast.Slice) for part in parts)
+def _is_negative(node: ast.AST) -> bool:
+    """-1, or another such number."""
+    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    operand = node.operand if minus else None  # type: ignore[attr-defined]
+    return isinstance(operand, ast.Constant) and type(operand.value) is int
+
+
+def _may_be_float(index: ast.AST) -> bool:
+    """An index, or one of several, is computed; none is a slice."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    floats = [p for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, float)]
+    computed = [part for part in parts if isinstance(part, VALUES) and not _is_negative(part)]
+    return bool(floats or computed) and not _has_slice(index)
+
+
+def _has_slice(index: ast.AST) -> bool:
+    return any(isinstance(part, ast.Slice) for part in ast.walk(index))
+
+
+def _is_dotted(node: ast.AST) -> bool:
+    """A name, with or without attributes: it may be evaluated twice."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _gives_contours(node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return (getattr(called, "attr", None) or getattr(called, "id", None)) == "findContours"
 
 
 def _has_float(node: ast.BinOp) -> bool:

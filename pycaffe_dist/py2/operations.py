@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, MappingView
 from functools import cmp_to_key
 from numbers import Integral, Number
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.py2.strings import as_bytes, byte_strs
+from pycaffe_dist.py2.values import Names, Value
 
 # -- division --------------------------------------------------------------------------------------
 
 
-def div(a: Any, b: Any) -> Any:
+def div(a: Value, b: Value) -> Value:
     """``a / b``: between integers, arrays of them included, the floor of the quotient."""
     return a // b if _whole(a) and _whole(b) else a / b
 
@@ -25,14 +25,14 @@ def div(a: Any, b: Any) -> Any:
 class by:
     """The divisor of ``a /= by(b)``: whatever is divided, and wherever it is kept, asks it."""
 
-    def __init__(self, divisor: Any) -> None:
+    def __init__(self, divisor: Value) -> None:
         self.divisor = divisor
 
-    def __array_ufunc__(self, ufunc: Any, method: str, a: Any, b: Any, **out: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Value, method: str, a: Value, b: Value, **out: Value) -> Value:
         """NumPy's way of asking: ``true_divide(a, b, out=a)``."""
         return self.__rtruediv__(a)
 
-    def __rtruediv__(self, a: Any) -> Any:
+    def __rtruediv__(self, a: Value) -> Value:
         """The new ``a``; an array is changed in place."""
         b = self.divisor
         if _whole(a) and _whole(b):
@@ -44,7 +44,24 @@ class by:
         return a
 
 
-def _whole(value: Any) -> bool:
+class less_by:
+    """The subtrahend of ``a -= less_by(b)``: an image of bytes takes what NumPy cuts to bytes."""
+
+    def __init__(self, subtrahend: Value) -> None:
+        self.subtrahend = subtrahend
+
+    def __array_ufunc__(self, ufunc: Value, method: str, a: Value, b: Value, **out: Value) -> Value:
+        return self.__rsub__(a)
+
+    def __rsub__(self, a: Value) -> Value:
+        b = self.subtrahend
+        if isinstance(a, np.ndarray) and isinstance(b, (np.ndarray, np.generic)):
+            return np.subtract(a, b, out=a, casting="unsafe")
+        a -= b
+        return a
+
+
+def _whole(value: Value) -> bool:
     kind = type(value)
     if kind is int:
         return True
@@ -55,12 +72,12 @@ def _whole(value: Any) -> bool:
     return isinstance(value, Integral)
 
 
-def at(bound: Any) -> Any:
+def at(bound: Value) -> Value:
     """A slice's bound: NumPy took floats for it, cut to integers."""
     return int(bound) if isinstance(bound, (float, np.floating)) else bound
 
 
-def whole(value: Any) -> Any:
+def whole(value: Value) -> Value:
     """A float, and those in a tuple or list, cut to integers, as C's arguments were."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(whole, value))
@@ -71,43 +88,45 @@ def whole(value: Any) -> Any:
 # Python 2 orders everything: None, then numbers, then the others by the names of their types.
 
 
-def less(a: Any, b: Any) -> Any:
+def less(a: Value, b: Value) -> Value:
     """``a < b``."""
     return _ordered(operator.lt, a, b)
 
 
-def less_or_equal(a: Any, b: Any) -> Any:
+def less_or_equal(a: Value, b: Value) -> Value:
     """``a <= b``."""
     return _ordered(operator.le, a, b)
 
 
-def greater(a: Any, b: Any) -> Any:
+def greater(a: Value, b: Value) -> Value:
     """``a > b``."""
     return _ordered(operator.gt, a, b)
 
 
-def greater_or_equal(a: Any, b: Any) -> Any:
+def greater_or_equal(a: Value, b: Value) -> Value:
     """``a >= b``."""
     return _ordered(operator.ge, a, b)
 
 
-def _ordered(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _ordered(compare: Callable[[Value, Value], Value], a: Value, b: Value) -> Value:
     try:
         return compare(a, b)
     except TypeError:
+        if hasattr(type(a), "__cmp__"):
+            return compare(a.__cmp__(b), 0)
         places = _place(a), _place(b)
         if places[0] == places[1]:  # Python 2 cannot order them either, or goes by addresses
             raise
         return compare(*places)
 
 
-def _place(value: Any) -> tuple[int, str]:
+def _place(value: Value) -> tuple[int, str]:
     if value is None:
         return 0, ""
     return (1, "") if isinstance(value, Number) else (2, type(value).__name__)
 
 
-def cmp(a: Any, b: Any) -> int:
+def cmp(a: Value, b: Value) -> int:
     return int(greater(a, b)) - int(less(a, b))
 
 
@@ -115,12 +134,12 @@ def cmp(a: Any, b: Any) -> int:
 # NumPy took them for the value wherever a number was wanted.
 
 
-def one(value: Any) -> Any:
+def one(value: Value) -> Value:
     """The number in an array of one value; anything else as it is."""
     return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
-def put(container: Any, key: Any, value: Any) -> None:
+def put(container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
     if not isinstance(container, np.ndarray) or container.dtype == object:
         container[key] = value
@@ -131,16 +150,32 @@ def put(container: Any, key: Any, value: Any) -> None:
         container[_index(key)] = np.asarray(value).astype(container.dtype)
 
 
-def item(container: Any, key: Any) -> Any:
+def item(container: Value, key: Value) -> Value:
     """``container[key]``, where the key may be a float."""
-    return container[_index(key) if isinstance(container, np.ndarray) else key]
+    try:
+        return container[key]
+    except IndexError:  # NumPy's word for it, and what it raises where there is no such place
+        if not isinstance(container, np.ndarray) or not _fractional(key):
+            raise
+        return container[_index(key)]
 
 
-def _index(key: Any) -> Any:
+def place(container: Value, *key: Value) -> Value:
+    """The key of ``container[key] += 1``, which may be a float."""
+    found = key if len(key) > 1 else key[0]
+    return _index(found) if isinstance(container, np.ndarray) else found
+
+
+def _fractional(key: Value) -> bool:
+    keys = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(part, (float, np.floating)) for part in keys)
+
+
+def _index(key: Value) -> Value:
     return tuple(map(at, key)) if isinstance(key, tuple) else at(key)
 
 
-def reshape(thing: Any, *shape: Any, **order: Any) -> Any:
+def reshape(thing: Value, *shape: Value, **order: Value) -> Value:
     """``thing.reshape(shape)``, and ``numpy.reshape(a, shape)``, with floats in the shape."""
     try:
         return thing.reshape(*shape, **order)
@@ -149,22 +184,22 @@ def reshape(thing: Any, *shape: Any, **order: Any) -> Any:
         return thing.reshape(*shape[:first], *map(whole, shape[first:]), **order)
 
 
-def plus(a: Any, b: Any) -> Any:
+def plus(a: Value, b: Value) -> Value:
     """``a + b``, one of them a number that is too large for bytes."""
     return _wider(operator.add, a, b)
 
 
-def minus(a: Any, b: Any) -> Any:
+def minus(a: Value, b: Value) -> Value:
     """``a - b``."""
     return _wider(operator.sub, a, b)
 
 
-def times(a: Any, b: Any) -> Any:
+def times(a: Value, b: Value) -> Value:
     """``a * b``."""
     return _wider(operator.mul, a, b)
 
 
-def _wider(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _wider(operation: Callable[[Value, Value], Value], a: Value, b: Value) -> Value:
     """NumPy took a type that the number fits into, too."""
     try:
         return operation(a, b)
@@ -175,7 +210,7 @@ def _wider(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         return operation(np.asarray(a).astype(np.result_type(*types)), b)
 
 
-def formatted(form: Any, values: Any) -> Any:
+def formatted(form: Value, values: Value) -> Value:
     """``form % values``."""
     given = values if isinstance(values, tuple) else (values,)
     if not any(isinstance(value, np.ndarray) for value in given):
@@ -188,60 +223,60 @@ def formatted(form: Any, values: Any) -> Any:
 # -- dictionaries, iterators, lists ----------------------------------------------------------------
 
 
-def keys(mapping: Any) -> Any:
+def keys(mapping: Value) -> Value:
     return _listed(mapping.keys())
 
 
-def values(mapping: Any) -> Any:
+def values(mapping: Value) -> Value:
     return _listed(mapping.values())
 
 
-def items(mapping: Any) -> Any:
+def items(mapping: Value) -> Value:
     return _listed(mapping.items())
 
 
-def _listed(view: Any) -> Any:
+def _listed(view: Value) -> Value:
     is_view = isinstance(view, MappingView)
     return list(view) if is_view else view
 
 
-def iterkeys(mapping: Any) -> Iterator[Any]:
+def iterkeys(mapping: Value) -> Iterator[Value]:
     return _iterator(mapping, "iterkeys", "keys")
 
 
-def itervalues(mapping: Any) -> Iterator[Any]:
+def itervalues(mapping: Value) -> Iterator[Value]:
     return _iterator(mapping, "itervalues", "values")
 
 
-def iteritems(mapping: Any) -> Iterator[Any]:
+def iteritems(mapping: Value) -> Iterator[Value]:
     return _iterator(mapping, "iteritems", "items")
 
 
-def _iterator(mapping: Any, old: str, new: str) -> Iterator[Any]:
+def _iterator(mapping: Value, old: str, new: str) -> Iterator[Value]:
     """The thing's own method of the old name, if it has one."""
     own = getattr(mapping, old, None)
     return own() if own is not None else iter(getattr(mapping, new)())
 
 
-def has_key(mapping: Any, key: Any) -> bool:
+def has_key(mapping: Value, key: Value) -> bool:
     own = getattr(mapping, "has_key", None)
     return bool(own(key)) if own is not None else key in mapping
 
 
-def next_of(iterator: Any) -> Any:
+def next_of(iterator: Value) -> Value:
     """``iterator.next()``: of iterators, and of what merely has such a method (LMDB's cursors)."""
     own = getattr(iterator, "next", None)
     return own() if own is not None else next(iterator)
 
 
-def sort(sequence: Any, *args: Any, **kwargs: Any) -> Any:
+def sort(sequence: Value, *args: Value, **kwargs: Value) -> Value:
     """``sequence.sort(cmp, key, reverse)`` of a list; of anything else its own."""
     if not isinstance(sequence, list):
         return sequence.sort(*args, **kwargs)
     return sequence.sort(**by_key(*args, **kwargs))
 
 
-def by_key(cmp: Any = None, key: Any = None, reverse: bool = False) -> dict[str, Any]:
+def by_key(cmp: Value = None, key: Value = None, reverse: bool = False) -> Names:
     """Python 2's arguments of ``sort`` in Python 3's words."""
     if cmp is None:
         return {"key": key, "reverse": reverse}
@@ -249,22 +284,27 @@ def by_key(cmp: Any = None, key: Any = None, reverse: bool = False) -> dict[str,
     return {"key": as_key if key is None else lambda x: as_key(key(x)), "reverse": reverse}
 
 
+def with_image(found: Value) -> Value:
+    """What findContours gave in OpenCV 3: an image in front of contours and hierarchy."""
+    return found if len(found) == 3 else (None, *found)
+
+
 # -- methods that are gone, or mean something else -------------------------------------------------
 
 
-def children(element: Any) -> Any:
+def children(element: Value) -> Value:
     """``element.getchildren()`` of an XML tree."""
     own = getattr(element, "getchildren", None)
     return own() if own is not None else list(element)
 
 
-def iterated(element: Any, *tag: str) -> Any:
+def iterated(element: Value, *tag: str) -> Value:
     """``element.getiterator(tag)`` of an XML tree."""
     own = getattr(element, "getiterator", None)
     return own(*tag) if own is not None else list(element.iter(*tag))
 
 
-def mapped(text: Any, table: Any, *delete: Any) -> Any:
+def mapped(text: Value, table: Value, *delete: Value) -> Value:
     """``text.translate(table, delete)``: a table has a character for each of 256, or is None."""
     if not isinstance(text, str) or not (delete or table is None or isinstance(table, str)):
         return text.translate(table, *delete)
@@ -272,7 +312,7 @@ def mapped(text: Any, table: Any, *delete: Any) -> Any:
     return str(byte_strs(as_bytes(text).translate(known, *map(as_bytes, delete))))
 
 
-def is_alive(thread: Any) -> Any:
+def is_alive(thread: Value) -> Value:
     """``thread.isAlive()``."""
     own = getattr(thread, "isAlive", None)
     return own() if own is not None else thread.is_alive()
@@ -281,17 +321,17 @@ def is_alive(thread: Any) -> Any:
 # -- messages and arrays ---------------------------------------------------------------------------
 
 
-def serialized(message: Any, *args: Any) -> Any:
+def serialized(message: Value, *args: Value) -> Value:
     """``message.SerializeToString()``."""
     return byte_strs(message.SerializeToString(*args))
 
 
-def tostring(thing: Any, *args: Any, **kwargs: Any) -> Any:
+def tostring(thing: Value, *args: Value, **kwargs: Value) -> Value:
     """``thing.tostring()``: of an array, its bytes."""
     own = getattr(thing, "tobytes" if hasattr(thing, "tobytes") else "tostring")
     return byte_strs(own(*args, **kwargs))
 
 
-def message(error: Any) -> Any:
+def message(error: Value) -> Value:
     """``error.message``."""
     return error.message if hasattr(error, "message") else str(error)

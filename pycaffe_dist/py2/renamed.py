@@ -7,10 +7,12 @@ import importlib
 import importlib.util
 import subprocess
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from pycaffe_dist.py2 import files
 from pycaffe_dist.py2.builtins import NAMES
+from pycaffe_dist.py2.compiled import COMPILED
+from pycaffe_dist.py2.values import Names, Value
 
 HERE = "pycaffe_dist.py2"
 
@@ -58,28 +60,42 @@ RENAMED = {
 INSTEAD = ("scipy.misc",)
 
 
-def _urllib2() -> dict[str, Any]:
+def _urllib2() -> Names:
     import urllib.error
     import urllib.request
 
     return {**vars(urllib.request), **vars(urllib.error)}
 
 
-def _commands() -> dict[str, Any]:
+def _commands() -> Names:
     return {"getoutput": subprocess.getoutput, "getstatusoutput": subprocess.getstatusoutput}
 
 
-def _cgi() -> dict[str, Any]:
+def _cgi() -> Names:
     return {"escape": lambda text, quote=False: html.escape(text, quote)}
 
 
-def _cv() -> dict[str, Any]:
+def _cv() -> Names:
     """``cv2.cv``, which is an attribute of the module by now."""
     return {"__getattr__": importlib.import_module("cv2").cv.__getattr__}
 
 
-def _hash(name: str) -> Callable[[], dict[str, Any]]:
-    def names() -> dict[str, Any]:
+def _montage() -> Names:
+    def montage2d(
+        arr_in: Value,
+        fill: Value = "mean",
+        rescale_intensity: bool = False,
+        grid_shape: Value = None,
+        padding_width: int = 0,
+    ) -> Value:
+        montage = importlib.import_module("skimage.util").montage
+        return montage(arr_in, fill, rescale_intensity, grid_shape, padding_width)
+
+    return {"montage2d": montage2d}
+
+
+def _hash(name: str) -> Callable[[], Names]:
+    def names() -> Names:
         from pycaffe_dist.py2.shadows import hashlib
 
         return {"new": getattr(hashlib, name), name: getattr(hashlib, name)}
@@ -88,15 +104,17 @@ def _hash(name: str) -> Callable[[], dict[str, Any]]:
 
 
 # Modules that are put together when they are imported.
-MADE: dict[str, Callable[[], dict[str, Any]]] = {
+MADE: dict[str, Callable[[], Names]] = {
     "StringIO": lambda: {"StringIO": files.StringIO},
     "cStringIO": lambda: {"StringIO": files.StringIO, "InputType": files.StringIO},
     "__builtin__": lambda: {**vars(importlib.import_module("builtins")), **NAMES},
     "cgi": _cgi,
     "commands": _commands,
+    **{name: partial(dict, names) for name, names in COMPILED.items()},
     "cv2.cv": _cv,
     "md5": _hash("md5"),
     "sets": lambda: {"Set": set, "ImmutableSet": frozenset},
     "sha": _hash("sha1"),
+    "skimage.util.montage": _montage,
     "urllib2": _urllib2,
 }

@@ -6,12 +6,12 @@ own smallest and largest values first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from PIL import Image
 
-Array = Any
+from pycaffe_dist.py2.values import Value
+
+Array = Value
 
 _WAYS = {
     "nearest": Image.Resampling.NEAREST,
@@ -23,7 +23,7 @@ _WAYS = {
 
 
 def bytescale(
-    data: Any, cmin: float | None = None, cmax: float | None = None, high: int = 255, low: int = 0
+    data: Value, cmin: float | None = None, cmax: float | None = None, high: int = 255, low: int = 0
 ) -> Array:
     """An array as bytes: from ``cmin``..``cmax`` (its own range) to ``low``..``high``, rounded."""
     data = np.asarray(data)
@@ -36,15 +36,15 @@ def bytescale(
 
 
 def toimage(
-    arr: Any,
+    arr: Value,
     high: int = 255,
     low: int = 0,
     cmin: float | None = None,
     cmax: float | None = None,
-    pal: Any = None,
+    pal: Value = None,
     mode: str | None = None,
     channel_axis: int | None = None,
-) -> Any:
+) -> Value:
     """A picture of H × W values, or of three or four channels, wherever their axis is."""
     data = np.asarray(arr)
     if data.ndim == 2 and mode == "F":
@@ -62,7 +62,7 @@ def toimage(
     return picture if mode is None else picture.convert(mode)
 
 
-def fromimage(im: Any, flatten: bool = False, mode: str | None = None) -> Array:
+def fromimage(im: Value, flatten: bool = False, mode: str | None = None) -> Array:
     """A picture as an array; flattened, grey as float32."""
     if mode is not None:
         im = im.convert(mode)
@@ -73,16 +73,16 @@ def fromimage(im: Any, flatten: bool = False, mode: str | None = None) -> Array:
     return np.array(im.convert("F") if flatten else im)
 
 
-def imread(name: Any, flatten: bool = False, mode: str | None = None) -> Array:
+def imread(name: Value, flatten: bool = False, mode: str | None = None) -> Array:
     with Image.open(name) as im:
         return fromimage(im, flatten, mode)
 
 
-def imsave(name: Any, arr: Any, format: str | None = None) -> None:
+def imsave(name: Value, arr: Value, format: str | None = None) -> None:
     toimage(arr, channel_axis=2 if np.ndim(arr) == 3 else None).save(name, format)
 
 
-def imresize(arr: Any, size: Any, interp: str = "bilinear", mode: str | None = None) -> Array:
+def imresize(arr: Value, size: Value, interp: str = "bilinear", mode: str | None = None) -> Array:
     """An image in another size: percent (an int), a factor (a float), or (height, width)."""
     im = toimage(arr, mode=mode)
     if isinstance(size, (int, np.integer)):
@@ -94,15 +94,15 @@ def imresize(arr: Any, size: Any, interp: str = "bilinear", mode: str | None = N
     return fromimage(im.resize(wanted, resample=_WAYS[interp]))
 
 
-def imrotate(arr: Any, angle: float, interp: str = "bilinear") -> Array:
+def imrotate(arr: Value, angle: float, interp: str = "bilinear") -> Array:
     return fromimage(toimage(arr).rotate(angle, resample=_WAYS[interp]))
 
 
-def imshow(arr: Any) -> None:
+def imshow(arr: Value) -> None:
     toimage(arr).show()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Value:
     """What went elsewhere: ``logsumexp``, ``comb``, ``factorial``."""
     import scipy.special  # type: ignore[import-untyped]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import sys
 from collections.abc import Iterator
-from typing import Any
+
+from pycaffe_dist.py2.values import Value
 
 ENCODING, ERRORS = "utf-8", "surrogateescape"  # any bytes become text, and the same bytes again
 OURS = "_py2"  # a translated module knows this package by this name
@@ -39,71 +40,71 @@ class ByteStr(bytes):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: Value) -> bool:
         return bool(bytes(self) < as_bytes(other))
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: Value) -> bool:
         return bool(bytes(self) <= as_bytes(other))
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: Value) -> bool:
         return bool(bytes(self) > as_bytes(other))
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: Value) -> bool:
         return bool(bytes(self) >= as_bytes(other))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Value) -> Value:
         return str(self) + other if isinstance(other, str) else ByteStr(bytes(self) + bytes(other))
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Value) -> Value:
         return other + str(self) if isinstance(other, str) else ByteStr(bytes(other) + bytes(self))
 
-    def __mul__(self, times: Any) -> ByteStr:
+    def __mul__(self, times: Value) -> ByteStr:
         return ByteStr(bytes(self) * times)
 
-    def __mod__(self, values: Any) -> Any:
+    def __mod__(self, values: Value) -> Value:
         return str(self) % values
 
-    def __contains__(self, part: Any) -> bool:
+    def __contains__(self, part: Value) -> bool:
         return super().__contains__(as_bytes(part) if isinstance(part, str) else part)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Value) -> Value:
         if isinstance(index, slice):
             return ByteStr(super().__getitem__(index))
         number = super().__getitem__(index)
         return ByteStr([number]) if _asked_by_python2() else number
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return (
             iter([ByteStr([n]) for n in bytes(self)]) if _asked_by_python2() else super().__iter__()
         )
 
-    def encode(self, encoding: str = ENCODING, errors: str = "strict") -> Any:
+    def encode(self, encoding: str = ENCODING, errors: str = "strict") -> Value:
         return encode(self, encoding, errors)
 
-    def format(self, *args: Any, **kwargs: Any) -> str:
+    def format(self, *args: Value, **kwargs: Value) -> str:
         return str(self).format(*args, **kwargs)
 
-    def join(self, parts: Any) -> Any:
+    def join(self, parts: Value) -> Value:
         listed = list(parts)
         if any(isinstance(part, str) for part in listed):
             return str(self).join(map(str, listed))
         return ByteStr(super().join(listed))
 
-    def decode(self, encoding: str = ENCODING, errors: str = "strict") -> Any:
+    def decode(self, encoding: str = ENCODING, errors: str = "strict") -> Value:
         return decode(self, encoding, errors)
 
 
-def _taking_text(name: str) -> Any:
+def _taking_text(name: str) -> Value:
     """A method of bytes that takes str for bytes, and gives ByteStr."""
     method = getattr(bytes, name)
 
-    def call(self: ByteStr, *args: Any, **kwargs: Any) -> Any:
+    def call(self: ByteStr, *args: Value, **kwargs: Value) -> Value:
         return byte_strs(method(self, *map(_bytes_within, args), **kwargs))
 
     return call
 
 
-def _bytes_within(value: Any) -> Any:
+def _bytes_within(value: Value) -> Value:
     if isinstance(value, tuple):
         return tuple(map(_bytes_within, value))
     return as_bytes(value) if isinstance(value, str) else value
@@ -118,7 +119,7 @@ for _name in _TAKING_TEXT:
     setattr(ByteStr, _name, _taking_text(_name))
 
 
-def byte_strs(value: Any) -> Any:
+def byte_strs(value: Value) -> Value:
     """Bytes, also those in a list or tuple, as ByteStr."""
     if isinstance(value, bytes):
         return value if isinstance(value, ByteStr) else ByteStr(value)
@@ -127,19 +128,19 @@ def byte_strs(value: Any) -> Any:
     return value
 
 
-def as_bytes(value: Any) -> Any:
+def as_bytes(value: Value) -> Value:
     """Text as the bytes it came from; other values as they are."""
     return value.encode(ENCODING, ERRORS) if isinstance(value, str) else value
 
 
-def join(separator: Any, *args: Any) -> Any:
+def join(separator: Value, *args: Value) -> Value:
     """``separator.join(parts)``, also of bytes that are text, and ``os.path.join(...)``."""
     if isinstance(separator, str) and len(args) == 1:
         return separator.join([_text(part) for part in args[0]])
     return separator.join(*map(_text, args))
 
 
-def _text(value: Any) -> Any:
+def _text(value: Value) -> Value:
     return str(value) if isinstance(value, ByteStr) else value
 
 
@@ -152,7 +153,7 @@ def _asked_by_python2() -> bool:
 _BINARY = {"hex", "base64", "zlib", "bz2", "zip", "uu", "quopri"}  # from bytes to bytes
 
 
-def encode(value: Any, encoding: str = ENCODING, errors: str = "strict") -> Any:
+def encode(value: Value, encoding: str = ENCODING, errors: str = "strict") -> Value:
     """``value.encode(...)``; what has an ``encode`` of its own, and is no text, keeps it."""
     name = encoding.lower().removesuffix("-codec").removesuffix("_codec")
     if not isinstance(value, (str, bytes)):
@@ -166,7 +167,7 @@ def encode(value: Any, encoding: str = ENCODING, errors: str = "strict") -> Any:
     return ByteStr(value.encode(name, errors))
 
 
-def decode(value: Any, encoding: str = ENCODING, errors: str = "strict") -> Any:
+def decode(value: Value, encoding: str = ENCODING, errors: str = "strict") -> Value:
     """``value.decode(...)``, also of text, which has none in Python 3."""
     name = encoding.lower().removesuffix("-codec").removesuffix("_codec")
     if not isinstance(value, (str, bytes)):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from typing import Any
 
 from fissix import pygram, pytree, refactor
 from fissix.pgen2 import driver, token
 from fissix.pgen2.parse import ParseError
 from fissix.pgen2.tokenize import TokenError
+
+from pycaffe_dist.py2.values import Value
 
 # fissix's fixers that change syntax, and what to call what each of them changes.
 FIXERS = {
@@ -74,7 +75,7 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\udc{match[1][1:]}" if len(match[1]) == 3 else match[0]
 
 
-def _parse(text: str, path: str) -> Any:
+def _parse(text: str, path: str) -> Value:
     features = refactor._detect_future_features(text)
     grammars = [pygram.python_grammar, pygram.python_grammar_no_print_statement]
     if "print_function" in features:
@@ -106,12 +107,12 @@ def _where(problem: Exception, text: str) -> tuple[int, int, str]:
 
 
 @cache
-def _fixers() -> Any:
+def _fixers() -> Value:
     names = [f"fissix.fixes.fix_{name}" for name in FIXERS]
     return refactor.RefactoringTool(names)
 
 
-def _tool(changes: Counter[str]) -> Any:
+def _tool(changes: Counter[str]) -> Value:
     """Fissix's tool, which counts into ``changes`` what it changes."""
     tool = _fixers()
     for fixer in (*tool.pre_order, *tool.post_order):
@@ -120,8 +121,8 @@ def _tool(changes: Counter[str]) -> Any:
     return tool
 
 
-def _counting(transform: Any, name: str, changes: Counter[str]) -> Any:
-    def counted(node: Any, results: Any) -> Any:
+def _counting(transform: Value, name: str, changes: Counter[str]) -> Value:
+    def counted(node: Value, results: Value) -> Value:
         before = str(node)
         new = transform(node, results)
         if new is not None or (name in _IN_PLACE and str(node) != before):
@@ -133,7 +134,7 @@ def _counting(transform: Any, name: str, changes: Counter[str]) -> Any:
     return counted
 
 
-def _keep_lines(node: Any, lost: int) -> None:
+def _keep_lines(node: Value, lost: int) -> None:
     """Lines that were continued by a backslash, and are one now, get their number back."""
     *_, last = node.leaves()
     if lost > 0 and last.value == ")":

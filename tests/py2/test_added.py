@@ -99,3 +99,42 @@ def test_fonts_have_sizes_and_pictures_take_floats(monkeypatch):
     ADDED["PIL.ImageFont"](ImageFont)
     width, height = ImageFont.load_default().getsize("abc")
     assert width > height > 0
+
+
+def test_pandas_has_its_old_names():
+    class Series:
+        def sort_values(self, **kwargs):
+            return kwargs
+
+        def rolling(self, window):
+            return SimpleNamespace(mean=lambda: window)
+
+    class Table(Frame):
+        to_csv = to_hdf = lambda self, *args, **kwargs: (args, kwargs)
+        iloc = at = np.array([[1, 2], [3, 4]])
+
+    old = ADDED["pandas"](SimpleNamespace(DataFrame=Table, Series=Series))
+    frame = Table(a=1)
+    assert frame.to_csv("a.csv", cols=["x"]) == (("a.csv",), {"columns": ["x"]})
+    assert frame.to_hdf("a.h5", "df", mode="w") == (("a.h5",), {"key": "df", "mode": "w"})
+    assert (frame.irow(1).tolist(), frame.icol(1).tolist()) == ([3, 4], [2, 4])
+    assert frame.get_value(1, 0) == 3
+    assert Series().order(ascending=False) == {"ascending": False}
+    assert old["rolling_mean"](Series(), 10) == 10
+
+
+def test_axes_take_a_cycle_of_colours():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    import matplotlib.axes
+
+    ADDED["matplotlib.axes"](matplotlib.axes)
+    axes = pyplot.figure().add_subplot()
+    axes.set_color_cycle(["red", "blue"])
+    assert [axes.plot([0, 1])[0].get_color() for _ in range(3)] == ["red", "blue", "red"]
+    pyplot.close("all")
+
+
+def test_scikit_learn_has_a_randomized_pca():
+    decomposition = SimpleNamespace(PCA=told)
+    made = ADDED["sklearn.decomposition"](decomposition)["RandomizedPCA"](3, whiten=True)
+    assert made == ((3,), {"svd_solver": "randomized", "whiten": True})

@@ -327,3 +327,55 @@ def test_numpy_of_2015():
     assert "max" not in names
     assert names["zeros"] is numpy.zeros
     assert names["sum"](x for x in [1, 2]) == 3
+
+
+def test_floats_are_indices_of_arrays_only():
+    a = np.arange(12).reshape(3, 4)
+    assert py2.item(a, (1.7, np.float32(2))) == 6
+    np.testing.assert_array_equal(py2.item(a, 2.0), a[2])
+    assert py2.item({0.5: "x"}, 0.5) == "x"
+    assert (py2.place(a, 1.0, 2), py2.place(a, 2.5), py2.place({}, 0.5)) == ((1, 2), 2, 0.5)
+    with pytest.raises(IndexError, match="out of bounds"):
+        py2.item(a, 7)
+    with pytest.raises(TypeError):
+        py2.item([1, 2], 1.0)  # as in Python 2
+
+
+def test_contours_have_an_image_in_front():
+    assert py2.with_image(("contours", "hierarchy")) == (None, "contours", "hierarchy")
+    assert py2.with_image(("image", "contours", "hierarchy"))[0] == "image"
+
+
+def test_an_image_of_bytes_takes_what_is_subtracted_from_it():
+    image = held = np.array([5, 3], np.uint8)
+    image -= py2.less_by(np.array([1.5, 1.0]))
+    assert image is held and image.tolist() == [3, 2]
+    image -= py2.less_by(np.int64(2))
+    assert image.tolist() == [1, 0]
+    number = 5
+    number -= py2.less_by(2)
+    assert number == 3
+    names = {"a", "b"}
+    names -= py2.less_by({"a"})
+    assert names == {"b"}
+
+
+def test_numpy_stacks_what_a_generator_gives():
+    assert numpy.vstack(x for x in ([1], [2])).tolist() == [[1], [2]]
+    assert numpy.concatenate(iter(([1], [2]))).tolist() == [1, 2]
+    assert numpy.hstack(([1], [2]), dtype=np.int8).dtype == np.int8
+    assert numpy.cast["float32"]([1, 2]).dtype == np.float32
+
+
+def test_classes_that_compare_by_cmp_have_an_order():
+    class Box:
+        def __init__(self, score):
+            self.score = score
+
+        def __cmp__(self, other):
+            return builtins.NAMES["cmp"](self.score, other.score)
+
+    low, high = Box(1), Box(2)
+    assert py2.less(low, high) and not py2.greater_or_equal(low, high)
+    assert builtins.sorted_([high, low]) == [low, high]
+    assert builtins.max_([low, high]) is high

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pycaffe_dist import py2
 from pycaffe_dist.py2.translate import decoded, translate
 
 
@@ -35,7 +36,15 @@ def text_of(source, **where):
         ("a.b /= c", "a.b /= _py2.by(c)"),
         ("a[1:n]", "a[1:_py2.at(n)]"),
         ("a[i] = b", "_py2.put(a, (i), b)"),
-        ("a[i, j] += b", "a[i, j] += _py2.one(b)"),
+        ("a[:2.0]", "a[:_py2.at(2.0)]"),
+        ("a[i, 1:2]", "a[_py2.at(i), 1:2]"),
+        ("a[i], a[0], a['x'], a[-1]", "_py2.item(a, (i)), a[0], a['x'], a[-1]"),
+        ("a[i, j] += b", "a[_py2.place(a, i, j)] += _py2.one(b)"),
+        ("f()[i] += 1", "f()[i] += _py2.one(1)"),
+        ("_, c, h = cv2.findContours(m)", "_, c, h = _py2.with_image(cv2.findContours(m))"),
+        ("c, h = cv2.findContours(m)", "c, h = cv2.findContours(m)"),
+        ("[x for x in y]", "[x for x in y]"),
+        ("[x for x in (y)]; x", "[x for _py2_x in (y) if [(x := _py2_x)] ]; x"),
         ("a[:] = b", "a[:] = b"),
         ("a[i] = b = c", "a[i] = b = c"),
         ("if a > b: pass", "if _py2.greater(a , b): pass"),
@@ -64,7 +73,7 @@ def text_of(source, **where):
         ("a + 300, 300 * a", "_py2.plus(a , 300), _py2.times(300 , a)"),
         ("a - 255, 'x' * 80, 2 * 500", "a - 255, 'x' * 80, 2 * 500"),
         ("a[round(x)]", "_py2.item(a, (round(x)))"),
-        ("a[f(x), 1][b[floor(x)]:]", "a[f(x), 1][_py2.at(_py2.item(b, (floor(x)))):]"),
+        ("a[f(x), 1][b[floor(x)]:]", "_py2.item(a, (f(x), 1))[_py2.at(_py2.item(b, (floor(x)))):]"),
         ("a[0] = 256", "_py2.put(a, (0), 256)"),
         ("a[0] = 255", "a[0] = 255"),
         ("x.reshape(2, n)", "_py2.reshape(x, 2, n)"),
@@ -182,3 +191,36 @@ def test_a_saved_translation_begins_behind_docstring_and_future():
     assert lines[:2] == ["'''doc'''", "from __future__ import division"]
     assert lines[2].endswith("_py2.begin(globals())")
     assert lines[3] == "print(1)"
+
+
+LEFT = {
+    "the last value": ("[i for i in range(5)]\nfound = i", 4),
+    "in a function": (
+        "def f(xs):\n    [0 for x, y in (zip(xs, xs))]\n    return x, y\nfound = f([1, 2])",
+        (2, 2),
+    ),
+    "that a condition refused": ("[i for i in range(5) if i < 2]\nfound = i", 4),
+    "of one within another": (
+        "[[i for i in range(j)] for j in range(4)]\nfound = i, j",
+        (2, 3),
+    ),
+    "of the same name": ("[[i for i in range(9)] for i in range(3)]\nfound = i", 8),
+    "over several lines": ("[i\n for i in [1, 2]  # all\n if i]\nfound = i", 2),
+    "not what it iterates over": (
+        "def f():\n    i = 7\n    [j for j in [i for i in range(3)]]\n    return j\nfound = f()",
+        2,
+    ),
+    "not of a dictionary": (
+        "i = 7\n{i: [i for i in range(3)] for i in range(2)}\nfound = i",
+        7,
+    ),
+    "not of a generator": ("i = 7\nlist(i for i in range(3))\nfound = i", 7),
+    "nor of a class": ("class C:\n    a = [i for i in range(3)]\nfound = C.a", [0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize(("source", "found"), LEFT.values(), ids=LEFT)
+def test_variables_of_list_comprehensions_are_left_behind(source, found):
+    names = {"_py2": py2}
+    exec(text_of(source), names)
+    assert names["found"] == found

@@ -13,15 +13,14 @@ is imported.  Without a screen, windows of Matplotlib and OpenCV do not open.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pycaffe_dist.py2.added import caffe_2014, charts, pictures, python, science
+from pycaffe_dist.py2.values import Value
 
 # What to add to a module, by its name.
 ADDED = {**python.ADDED, **science.ADDED, **pictures.ADDED, **charts.ADDED, **caffe_2014.ADDED}
 
 
-def add_names(module: Any) -> None:
+def add_names(module: Value) -> None:
     """Give a module the names that it had."""
     for name, value in ADDED[module.__name__](module).items():
         if not hasattr(module, name):

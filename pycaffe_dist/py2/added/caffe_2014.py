@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.py2.added.words import Adding
+from pycaffe_dist.py2.values import Names, Value
 from pycaffe_dist.pycaffe.modes import SETTINGS
 
 
-def _pycaffe(module: Any) -> dict[str, Any]:
+def _pycaffe(module: Value) -> Names:
     def phase(value: int) -> Callable[..., None]:
         return lambda *net: setattr(SETTINGS, "phase", value)
 
-    old: dict[str, Any] = {
+    old: Names = {
         "set_phase_test": phase(module.TEST),
         "set_phase_train": phase(module.TRAIN),
         "set_logging_disabled": lambda: module.init_log(2),
@@ -37,12 +37,12 @@ def _pycaffe(module: Any) -> dict[str, Any]:
     return old
 
 
-def _with_gpu(init: Any, module: Any) -> Any:
+def _with_gpu(init: Value, module: Value) -> Value:
     """``gpu=True`` instead of ``set_mode_gpu``, and the mean as a file of NumPy's."""
 
     @functools.wraps(init)
     def call(
-        net: Any, *args: Any, gpu: bool | None = None, mean_file: Any = None, **kwargs: Any
+        net: Value, *args: Value, gpu: bool | None = None, mean_file: Value = None, **kwargs: Value
     ) -> None:
         if gpu is not None:
             (module.set_mode_gpu if gpu else module.set_mode_cpu)()

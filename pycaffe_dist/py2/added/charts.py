@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.strings import ByteStr
+from pycaffe_dist.py2.values import Names, Value
 
 STYLES = "seaborn-v0_8"  # of the styles "seaborn", "seaborn-whitegrid" and others
 SPECTRAL = {"spectral": "nipy_spectral", "spectral_r": "nipy_spectral_r"}
@@ -19,23 +19,23 @@ def headless() -> bool:
     return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _matplotlib(module: Any) -> dict[str, Any]:
+def _matplotlib(module: Value) -> Names:
     use = module.use
 
-    def use_one_that_works(backend: str, *args: Any, **kwargs: Any) -> None:
+    def use_one_that_works(backend: str, *args: Value, **kwargs: Value) -> None:
         use("Agg" if headless() else backend, *args, **kwargs)
 
     module.use = use_one_that_works
     return {}
 
 
-def _pyplot(module: Any) -> dict[str, Any]:
+def _pyplot(module: Value) -> Names:
     in_place(module, ("axes", "subplot"), lambda f: old_words(f, axisbg="facecolor"))
     in_place(module, ("bar",), lambda f: old_words(f, left="x"))
     return {"hold": lambda *args: None}
 
 
-def _axes(module: Any) -> dict[str, Any]:
+def _axes(module: Value) -> Names:
     axes = module.Axes
     for old, new in (("set_axis_bgcolor", "set_facecolor"),):
         if not hasattr(axes, old):
@@ -52,14 +52,16 @@ def _axes(module: Any) -> dict[str, Any]:
     for name, new_words in words.items():
         setattr(axes, name, old_words(getattr(axes, name), **new_words))
     axes.tick_params = _on_and_off(axes.tick_params)
+    if not hasattr(axes, "set_color_cycle"):
+        axes.set_color_cycle = lambda self, colours: self.set_prop_cycle(color=colours)
     return {}
 
 
-def _on_and_off(function: Any) -> Any:
+def _on_and_off(function: Value) -> Value:
     """``bottom='off'`` means False."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         truths = {"on": True, "off": False}
         known = {k: truths.get(v, v) if isinstance(v, str) else v for k, v in kwargs.items()}
         return function(*args, **known)
@@ -67,14 +69,14 @@ def _on_and_off(function: Any) -> Any:
     return call
 
 
-def _figure(module: Any) -> dict[str, Any]:
+def _figure(module: Value) -> Names:
     figure = module.Figure
     figure.add_subplot = old_words(figure.add_subplot, axisbg="facecolor")
     figure.savefig = old_words(figure.savefig, frameon=None)
     gca = figure.gca
 
     @functools.wraps(gca)
-    def with_words(self: Any, **kwargs: Any) -> Any:
+    def with_words(self: Value, **kwargs: Value) -> Value:
         """``gca(projection='3d')`` makes axes."""
         return self.add_subplot(**kwargs) if kwargs else gca(self)
 
@@ -82,14 +84,14 @@ def _figure(module: Any) -> dict[str, Any]:
     return {}
 
 
-def _figure_canvas(module: Any) -> dict[str, Any]:
+def _figure_canvas(module: Value) -> Names:
     if not hasattr(module.FigureCanvasBase, "set_window_title"):
         module.FigureCanvasBase.set_window_title = lambda self, title: None
     return {}
 
 
-def _agg(module: Any) -> dict[str, Any]:
-    def tostring_rgb(self: Any) -> ByteStr:
+def _agg(module: Value) -> Names:
+    def tostring_rgb(self: Value) -> ByteStr:
         return ByteStr(np.asarray(self.buffer_rgba())[..., :3].tobytes())
 
     if not hasattr(module.FigureCanvasAgg, "tostring_rgb"):
@@ -97,7 +99,7 @@ def _agg(module: Any) -> dict[str, Any]:
     return {}
 
 
-def _colours(module: Any) -> dict[str, Any]:
+def _colours(module: Value) -> Names:
     maps = module._colormaps
     for old, new in SPECTRAL.items():
         if old not in maps:
@@ -105,15 +107,15 @@ def _colours(module: Any) -> dict[str, Any]:
     return {old: maps[old] for old in SPECTRAL}
 
 
-def _style(module: Any) -> dict[str, Any]:
+def _style(module: Value) -> Names:
     """``style.use('seaborn-whitegrid')``."""
     use = module.use
 
-    def known(style: Any) -> Any:
+    def known(style: Value) -> Value:
         seaborn = isinstance(style, str) and style.startswith("seaborn")
         return style.replace("seaborn", STYLES) if seaborn and STYLES not in style else style
 
-    def use_known(style: Any) -> None:
+    def use_known(style: Value) -> None:
         use([known(s) for s in style] if isinstance(style, (list, tuple)) else known(style))
 
     module.use = use_known

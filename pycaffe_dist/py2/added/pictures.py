@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
 
 import numpy as np
 
@@ -12,13 +11,14 @@ from pycaffe_dist.py2.added.charts import headless
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
 from pycaffe_dist.py2.strings import ByteStr
+from pycaffe_dist.py2.values import Names, Value
 
 # Functions of OpenCV that take points, and that cut floats in them to integers.
 DRAWING = ("arrowedLine", "circle", "ellipse", "line", "putText", "rectangle", "resize")
 WINDOWS = ("destroyAllWindows", "imshow", "moveWindow", "namedWindow", "resizeWindow")
 
 
-def _image(module: Any) -> dict[str, Any]:
+def _image(module: Value) -> Names:
     image = module.Image
     image.tostring = lambda self, *args: ByteStr(self.tobytes(*args))
     resize, new = image.resize, module.new
@@ -32,8 +32,8 @@ def _image(module: Any) -> dict[str, Any]:
     }
 
 
-def _image_draw(module: Any) -> dict[str, Any]:
-    def textsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+def _image_draw(module: Value) -> Names:
+    def textsize(self: Value, text: str, *args: Value, **kwargs: Value) -> tuple[int, int]:
         left, top, right, bottom = self.textbbox((0, 0), text, *args, **kwargs)
         return int(right - left), int(bottom - top)
 
@@ -42,8 +42,8 @@ def _image_draw(module: Any) -> dict[str, Any]:
     return {}
 
 
-def _image_font(module: Any) -> dict[str, Any]:
-    def getsize(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+def _image_font(module: Value) -> Names:
+    def getsize(self: Value, text: str, *args: Value, **kwargs: Value) -> tuple[int, int]:
         left, top, right, bottom = self.getbbox(text, *args, **kwargs)
         return int(right - left), int(bottom - top)
 
@@ -56,10 +56,10 @@ def _image_font(module: Any) -> dict[str, Any]:
 class _Cv:
     """``cv2.cv``: OpenCV's names of before 2015, by those of today."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Value) -> None:
         self._module = module
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Value:
         bare = name.removeprefix("CV_")
         if bare == "FOURCC":
             return self._module.VideoWriter_fourcc
@@ -71,7 +71,7 @@ class _Cv:
         raise AttributeError(f"cv2.cv has no {name}")
 
 
-def _cv2(module: Any) -> dict[str, Any]:
+def _cv2(module: Value) -> Names:
     if headless():  # a window is not worth the script's end
         for name in WINDOWS:
             setattr(module, name, lambda *args, **kwargs: None)
@@ -83,24 +83,24 @@ def _cv2(module: Any) -> dict[str, Any]:
     return {**old, "CV_AA": module.LINE_AA, "cv": cv}
 
 
-def _points(function: Any) -> Any:
+def _points(function: Value) -> Value:
     """Points are tuples of two numbers; a tuple of more is a colour."""
 
-    def point(value: Any) -> Any:
+    def point(value: Value) -> Value:
         pair = isinstance(value, (tuple, list)) and len(value) == 2
         return tuple(int(x) for x in value) if pair else value
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         return function(*map(point, args), **{k: point(v) for k, v in kwargs.items()})
 
     return call
 
 
-def _skimage_io(module: Any) -> dict[str, Any]:
+def _skimage_io(module: Value) -> Names:
     imsave = module.imsave
 
-    def of_floats(fname: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    def of_floats(fname: Value, arr: Value, *args: Value, **kwargs: Value) -> Value:
         """Floats, from 0 to 1, are written as bytes where the format knows no others."""
         arr = np.asarray(arr)
         if arr.dtype.kind == "f" and not str(fname).lower().endswith((".tif", ".tiff")):
@@ -112,16 +112,16 @@ def _skimage_io(module: Any) -> dict[str, Any]:
     return {}
 
 
-def _skimage_transform(module: Any) -> dict[str, Any]:
+def _skimage_transform(module: Value) -> Names:
     in_place(module, ("pyramid_gaussian", "rescale", "rotate"), _channels_last)
     return {}
 
 
-def _channels_last(function: Any) -> Any:
+def _channels_last(function: Value) -> Value:
     """``multichannel=True``: the last axis has the channels."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         if kwargs.pop("multichannel", False):
             kwargs["channel_axis"] = -1
         return function(*args, **kwargs)
@@ -129,11 +129,11 @@ def _channels_last(function: Any) -> Any:
     return call
 
 
-def _skimage_measure(module: Any) -> dict[str, Any]:
+def _skimage_measure(module: Value) -> Names:
     """Measures of likeness, which have a module of their own today."""
 
-    def later(name: str) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def later(name: str) -> Value:
+        def call(*args: Value, **kwargs: Value) -> Value:
             measure = getattr(importlib.import_module("skimage.metrics"), name)
             if name == "structural_similarity" and np.asarray(args[0]).dtype.kind == "f":
                 kwargs.setdefault("data_range", 2.0)  # floats were taken for -1 to 1

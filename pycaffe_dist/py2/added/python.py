@@ -15,20 +15,20 @@ import sys
 import time
 import urllib.parse
 import urllib.request
-from typing import Any
 
 from pycaffe_dist.py2 import operations
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
 from pycaffe_dist.py2.strings import ByteStr
+from pycaffe_dist.py2.values import Names, Value
 
 
-def _string(module: Any) -> dict[str, Any]:
+def _string(module: Value) -> Names:
     methods: tuple[str, ...] = ("capitalize", "count", "expandtabs", "find", "index", "lower")
     methods += ("lstrip", "replace")
     methods += ("rfind", "rindex", "rstrip", "split", "strip", "swapcase", "translate", "upper")
     methods += ("zfill", "ljust", "rjust", "center")
-    found: dict[str, Any] = {
+    found: Names = {
         name: (lambda s, *args, _name=name: getattr(s, _name)(*args)) for name in methods
     }
     return {
@@ -45,18 +45,18 @@ def _string(module: Any) -> dict[str, Any]:
     }
 
 
-def _types(module: Any) -> dict[str, Any]:
+def _types(module: Value) -> Names:
     kinds = {"String": str, "Unicode": str, "Int": int, "Long": int, "Float": float, "List": list}
     kinds |= {"Tuple": tuple, "Dict": dict, "Boolean": bool, "None": type(None)}
     kinds |= {"Class": type, "Type": type, "Slice": slice, "Instance": object}
     return {f"{name}Type": kind for name, kind in kinds.items()} | {"StringTypes": (str, bytes)}
 
 
-def _os(module: Any) -> dict[str, Any]:
+def _os(module: Value) -> Names:
     return {"errno": errno, "getcwdu": module.getcwd}
 
 
-def _sys(module: Any) -> dict[str, Any]:
+def _sys(module: Value) -> Names:
     return {
         "exc_clear": lambda: None,
         "maxint": sys.maxsize,
@@ -64,11 +64,11 @@ def _sys(module: Any) -> dict[str, Any]:
     }
 
 
-def _time(module: Any) -> dict[str, Any]:
+def _time(module: Value) -> Names:
     return {"clock": time.process_time}
 
 
-def _itertools(module: Any) -> dict[str, Any]:
+def _itertools(module: Value) -> Names:
     return {
         "ifilter": filter,
         "ifilterfalse": itertools.filterfalse,
@@ -78,20 +78,20 @@ def _itertools(module: Any) -> dict[str, Any]:
     }
 
 
-def _fractions(module: Any) -> dict[str, Any]:
+def _fractions(module: Value) -> Names:
     return {"gcd": math.gcd}
 
 
-def _platform(module: Any) -> dict[str, Any]:
+def _platform(module: Value) -> Names:
     return {"linux_distribution": lambda *args: ("", "", ""), "dist": lambda *args: ("", "", "")}
 
 
-def _collections(module: Any) -> dict[str, Any]:
+def _collections(module: Value) -> Names:
     return {name: getattr(collections.abc, name) for name in collections.abc.__all__}
 
 
-def _inspect(module: Any) -> dict[str, Any]:
-    def getargspec(function: Any) -> Any:
+def _inspect(module: Value) -> Names:
+    def getargspec(function: Value) -> Value:
         spec = inspect.getfullargspec(function)
         return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
 
@@ -99,7 +99,7 @@ def _inspect(module: Any) -> dict[str, Any]:
     return {"getargspec": getargspec}
 
 
-def _urllib(module: Any) -> dict[str, Any]:
+def _urllib(module: Value) -> Names:
     request = ("urlopen", "urlretrieve", "urlcleanup")
     parse = ("quote", "quote_plus", "unquote", "unquote_plus", "urlencode")
     return {
@@ -110,12 +110,12 @@ def _urllib(module: Any) -> dict[str, Any]:
     }
 
 
-def _configparser(module: Any) -> dict[str, Any]:
+def _configparser(module: Value) -> Names:
     return {"SafeConfigParser": module.ConfigParser}
 
 
-def _posixpath(module: Any) -> dict[str, Any]:
-    def walk(top: str, visit: Any, arg: Any) -> None:
+def _posixpath(module: Value) -> Names:
+    def walk(top: str, visit: Value, arg: Value) -> None:
         """Calls ``visit(arg, folder, names)``, which may shorten ``names``, for every folder."""
         try:
             names = os.listdir(top)
@@ -129,7 +129,7 @@ def _posixpath(module: Any) -> dict[str, Any]:
     return {"walk": walk}
 
 
-def _operator(module: Any) -> dict[str, Any]:
+def _operator(module: Value) -> Names:
     return {
         "div": operations.div,
         "isCallable": callable,
@@ -141,11 +141,11 @@ def _operator(module: Any) -> dict[str, Any]:
     }
 
 
-def _random(module: Any) -> dict[str, Any]:
+def _random(module: Value) -> Names:
     """Samples of sets, bounds that are floats, and a source of one's own for ``shuffle``."""
     sample, shuffle = module.sample, module.shuffle
 
-    def shuffled(x: Any, random: Any = None) -> None:
+    def shuffled(x: Value, random: Value = None) -> None:
         if random is None:
             shuffle(x)
         else:
@@ -153,7 +153,7 @@ def _random(module: Any) -> dict[str, Any]:
                 j = int(random() * (i + 1))
                 x[i], x[j] = x[j], x[i]
 
-    def sampled(population: Any, k: Any) -> Any:
+    def sampled(population: Value, k: Value) -> Value:
         return sample(list(population), whole(k))
 
     module.sample, module.shuffle = sampled, shuffled
@@ -161,16 +161,16 @@ def _random(module: Any) -> dict[str, Any]:
     return {"jumpahead": lambda n: None}
 
 
-def _json(module: Any) -> dict[str, Any]:
+def _json(module: Value) -> Names:
     """No encoding is asked for, and bytes that are text are written as text."""
 
-    def text(value: Any) -> str:
+    def text(value: Value) -> str:
         if isinstance(value, ByteStr):
             return str(value)
         raise TypeError(f"{value!r} is not JSON serializable")
 
-    def writing(function: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def writing(function: Value) -> Value:
+        def call(*args: Value, **kwargs: Value) -> Value:
             if not {"cls", "default"} & kwargs.keys():  # else others know what to do
                 kwargs["default"] = text
             return function(*args, **kwargs)
@@ -182,13 +182,13 @@ def _json(module: Any) -> dict[str, Any]:
     return {}
 
 
-def _html_parser(module: Any) -> dict[str, Any]:
+def _html_parser(module: Value) -> Names:
     if not hasattr(module.HTMLParser, "unescape"):
         module.HTMLParser.unescape = staticmethod(html.unescape)
     return {}
 
 
-def _cgi(module: Any) -> dict[str, Any]:
+def _cgi(module: Value) -> Names:
     return {"escape": lambda text, quote=False: html.escape(text, quote)}
 
 

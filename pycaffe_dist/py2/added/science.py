@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
+from pycaffe_dist.py2.values import Names, Value
 
 
-def _h5py(module: Any) -> dict[str, Any]:
+def _h5py(module: Value) -> Names:
     if not hasattr(module.Dataset, "value"):
         module.Dataset.value = property(lambda self: self[()])
     return {}
 
 
-def _numpy_random(module: Any) -> dict[str, Any]:
-    def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
+def _numpy_random(module: Value) -> Names:
+    def random_integers(low: int, high: int | None = None, size: Value = None) -> Value:
         low, high = (1, low) if high is None else (low, high)
         return module.randint(low, high + 1, size)
 
@@ -27,12 +27,12 @@ def _numpy_random(module: Any) -> dict[str, Any]:
     return {"random_integers": random_integers}
 
 
-def _whole_sizes(function: Any) -> Any:
+def _whole_sizes(function: Value) -> Value:
     """A size may be a float, as a quotient is."""
     shape = function.__name__ in ("rand", "randn")
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         try:
             return function(*args, **kwargs)
         except TypeError:
@@ -43,48 +43,58 @@ def _whole_sizes(function: Any) -> Any:
     return call
 
 
-def _numpy_lib(module: Any) -> dict[str, Any]:
+def _numpy_lib(module: Value) -> Names:
     return {"pad": np.pad}
 
 
-def _ndimage(module: Any) -> dict[str, Any]:
+def _ndimage(module: Value) -> Names:
     from pycaffe_dist.py2.scipy_misc import imread
 
     return {"imread": imread}
 
 
-def _scipy(module: Any) -> dict[str, Any]:
+def _scipy(module: Value) -> Names:
     """All of NumPy was in it."""
     names = {name: getattr(np, name) for name in np.__all__}
     return {**names, "rand": np.random.rand, "randn": np.random.randn}
 
 
-def _integrate(module: Any) -> dict[str, Any]:
+def _integrate(module: Value) -> Names:
     new = {"simps": "simpson", "trapz": "trapezoid", "cumtrapz": "cumulative_trapezoid"}
     return {old: getattr(module, name) for old, name in new.items()}
 
 
-def _signal(module: Any) -> dict[str, Any]:
+def _signal(module: Value) -> Names:
     names = ("bartlett", "blackman", "gaussian", "hamming", "hann", "kaiser", "triang")
     return {**{n: getattr(module.windows, n) for n in names}, "hanning": module.windows.hann}
 
 
-def _linalg(module: Any) -> dict[str, Any]:
+def _linalg(module: Value) -> Names:
     return {"pinv2": module.pinv}
 
 
-def _manifold(module: Any) -> dict[str, Any]:
+def _decomposition(module: Value) -> Names:
+    def randomized(n_components: Value = None, **kwargs: Value) -> Value:
+        return module.PCA(n_components, svd_solver="randomized", **kwargs)
+
+    return {"RandomizedPCA": randomized}
+
+
+def _manifold(module: Value) -> Names:
     module.TSNE = old_words(module.TSNE, n_iter="max_iter")
     return {}
 
 
-def _pandas(module: Any) -> dict[str, Any]:
+def _pandas(module: Value) -> Names:
     in_place(module, ("read_csv", "read_table"), _read_csv)
     frame = module.DataFrame
-    old: dict[str, Any] = {
+    old: Names = {
         "append": lambda self, other, ignore_index=False: module.concat(
             [self, other], ignore_index=ignore_index
         ),
+        "get_value": lambda self, index, column: self.at[index, column],
+        "icol": lambda self, number: self.iloc[:, number],
+        "irow": lambda self, number: self.iloc[number],
         "as_matrix": lambda self, columns=None: (self if columns is None else self[columns]).values,
         "iteritems": lambda self: self.items(),
         "ix": property(_Rows),
@@ -95,12 +105,37 @@ def _pandas(module: Any) -> dict[str, Any]:
     for name, value in old.items():
         if not hasattr(frame, name):
             setattr(frame, name, value)
-    return {}
+    in_place(frame, ("to_csv",), lambda f: old_words(f, cols="columns"))
+    in_place(frame, ("to_hdf",), _to_hdf)
+    in_place(module, ("Series",), _with_order)
+    kinds = ("mean", "median", "std", "sum", "min", "max")
+    return {f"rolling_{kind}": _rolling(kind) for kind in kinds}
 
 
-def _read_csv(function: Any) -> Any:
+def _with_order(series: Value) -> Value:
+    if not hasattr(series, "order"):
+        series.order = lambda self, **kwargs: self.sort_values(**kwargs)
+    return series
+
+
+def _rolling(kind: str) -> Value:
+    """``rolling_mean(values, 10)``."""
+    return lambda values, window, **kwargs: getattr(values.rolling(window, **kwargs), kind)()
+
+
+def _to_hdf(function: Value) -> Value:
+    """The key by its place."""
+
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(self: Value, path: Value, key: Value = None, **kwargs: Value) -> Value:
+        return function(self, path, key=key, **kwargs)
+
+    return call
+
+
+def _read_csv(function: Value) -> Value:
+    @functools.wraps(function)
+    def call(*args: Value, **kwargs: Value) -> Value:
         if kwargs.pop("delim_whitespace", False):
             kwargs["sep"] = r"\s+"
         if not kwargs.pop("error_bad_lines", True):
@@ -113,16 +148,16 @@ def _read_csv(function: Any) -> Any:
 class _Rows:
     """``frame.ix``: rows by their labels, or by their numbers."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Value) -> None:
         self._frame = frame
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Value) -> Value:
         try:
             return self._frame.loc[key]
         except (KeyError, TypeError):
             return self._frame.iloc[key]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Value, value: Value) -> None:
         self._frame.loc[key] = value
 
 
@@ -136,5 +171,6 @@ ADDED: dict[str, Adding] = {
     "scipy.linalg": _linalg,
     "scipy.ndimage": _ndimage,
     "scipy.signal": _signal,
+    "sklearn.decomposition": _decomposition,
     "sklearn.manifold": _manifold,
 }

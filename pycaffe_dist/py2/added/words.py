@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
-Adding = Callable[[Any], dict[str, Any]]  # what a module gets; it may also be changed in place
+from pycaffe_dist.py2.values import Names, Value
+
+Adding = Callable[[Value], Names]  # what a module gets; it may also be changed in place
 
 
-def old_words(function: Any, **new: str | None) -> Any:
+def old_words(function: Value, **new: str | None) -> Value:
     """``function`` that knows keywords by their old names, and leaves out those that have none."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         for word in new.keys() & kwargs.keys():
             value, instead = kwargs.pop(word), new[word]
             if instead is not None and kwargs.get(instead) is None:
@@ -23,7 +24,7 @@ def old_words(function: Any, **new: str | None) -> Any:
     return call
 
 
-def in_place(owner: Any, names: tuple[str, ...], change: Callable[[Any], Any]) -> None:
+def in_place(owner: Value, names: tuple[str, ...], change: Callable[[Value], Value]) -> None:
     """Exchange functions of a module, or methods of a class, for what ``change`` makes of them."""
     for name in names:
         if hasattr(owner, name):

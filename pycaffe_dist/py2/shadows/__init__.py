@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from pycaffe_dist.py2.strings import as_bytes, byte_strs
+from pycaffe_dist.py2.values import Names, Value
 
 
-def over(real: ModuleType, names: dict[str, Any]) -> Callable[[str], Any]:
+def over(real: ModuleType, names: Names) -> Callable[[str], Value]:
     """The ``__getattr__`` of a shadow with the global ``names`` over a real module."""
 
-    def get(name: str) -> Any:
+    def get(name: str) -> Value:
         if name == "__all__":  # for `from module import *`
             public = getattr(real, "__all__", None) or [n for n in dir(real) if n[0] != "_"]
             return sorted({*public, *(n for n in names if n[0] != "_" and n in names["OURS"])})
@@ -25,10 +25,10 @@ def over(real: ModuleType, names: dict[str, Any]) -> Callable[[str], Any]:
     return get
 
 
-def taking_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+def taking_bytes(function: Callable[..., Value]) -> Callable[..., Value]:
     """A function of bytes that takes text too, and whose bytes are text."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Value, **kwargs: Value) -> Value:
         return byte_strs(function(*map(as_bytes, args), **kwargs))
 
     return call

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import lmdb as _real
 
 from pycaffe_dist.data.lmdb_source import environments
 from pycaffe_dist.py2.shadows import over
 from pycaffe_dist.py2.strings import as_bytes, byte_strs
+from pycaffe_dist.py2.values import Names, Value
 
 OURS = ("Environment", "open")
 
@@ -16,37 +16,37 @@ OURS = ("Environment", "open")
 class _Face:
     """An object of lmdb's that takes text, and whose bytes are text."""
 
-    def __init__(self, real: Any) -> None:
+    def __init__(self, real: Value) -> None:
         self._real = real
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Value:
         found = getattr(self._real, name)
         return _taking_text(found) if callable(found) else byte_strs(found)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Value:
         self._real.__enter__()
         return self
 
-    def __exit__(self, *error: Any) -> Any:
+    def __exit__(self, *error: Value) -> Value:
         return self._real.__exit__(*error)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return map(_faced, iter(self._real))
 
 
-def _taking_text(method: Any) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
+def _taking_text(method: Value) -> Value:
+    def call(*args: Value, **kwargs: Value) -> Value:
         kwargs = {name: _plain(value) for name, value in kwargs.items()}
         return _faced(method(*map(_plain, args), **kwargs))
 
     return call
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     return value._real if isinstance(value, _Face) else as_bytes(value)
 
 
-def _faced(value: Any) -> Any:
+def _faced(value: Value) -> Value:
     if isinstance(value, (_real.Environment, _real.Transaction, _real.Cursor)):
         return _Face(value)
     if isinstance(value, Iterator):
@@ -63,7 +63,7 @@ class _Environment(_Face):
         self._real = None
 
 
-def open(path: Any, *args: Any, **kwargs: Any) -> Any:
+def open(path: Value, *args: Value, **kwargs: Value) -> Value:
     """Today's lmdb opens a database once in a process; whoever asks again gets the same."""
     if isinstance(kwargs.get("map_size"), float):
         kwargs["map_size"] = int(kwargs["map_size"])
@@ -77,7 +77,7 @@ def open(path: Any, *args: Any, **kwargs: Any) -> Any:
     return _Environment(known)
 
 
-def _serves(known: Any, where: str, wanted: dict[str, Any]) -> bool:
+def _serves(known: Value, where: str, wanted: Names) -> bool:
     """Whether an open database is what is wanted: still there, and writable if need be."""
     if _file(where) != _files.get(where, _file(where)):
         return False

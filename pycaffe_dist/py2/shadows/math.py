@@ -1,18 +1,18 @@
 """``math``: whole numbers as floats."""
 
 import math as _real
-from typing import Any
 
 from pycaffe_dist.py2.shadows import over
+from pycaffe_dist.py2.values import Value
 
 OURS = ("ceil", "floor")
 
 
-def ceil(x: Any) -> float:
+def ceil(x: Value) -> float:
     return float(_real.ceil(x))
 
 
-def floor(x: Any) -> float:
+def floor(x: Value) -> float:
     return float(_real.floor(x))
 
 

@@ -3,16 +3,16 @@
 import builtins as _builtins
 import sys as _sys
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as _real
 
 from pycaffe_dist.py2.files import as_binary
 from pycaffe_dist.py2.shadows import over
 from pycaffe_dist.py2.strings import as_bytes
+from pycaffe_dist.py2.values import Names, Value
 
 # Names that NumPy took away, for what they stood for.
-_GONE: dict[str, Any] = {
+_GONE: Names = {
     "bool": _builtins.bool,
     "int": _builtins.int,
     "float": _builtins.float,
@@ -50,7 +50,7 @@ _GONE: dict[str, Any] = {
 globals().update(_GONE)
 
 
-def _size(shape: Any) -> Any:
+def _size(shape: Value) -> Value:
     """A shape, or a number, with floats cut to integers."""
     if isinstance(shape, (_builtins.float, _real.floating)):
         return _builtins.int(shape)
@@ -59,44 +59,58 @@ def _size(shape: Any) -> Any:
     return shape
 
 
-def zeros(shape: Any, *args: Any, **kwargs: Any) -> Any:
+def zeros(shape: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.zeros(_size(shape), *args, **kwargs)
 
 
-def ones(shape: Any, *args: Any, **kwargs: Any) -> Any:
+def ones(shape: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.ones(_size(shape), *args, **kwargs)
 
 
-def empty(shape: Any, *args: Any, **kwargs: Any) -> Any:
+def empty(shape: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.empty(_size(shape), *args, **kwargs)
 
 
-def full(shape: Any, *args: Any, **kwargs: Any) -> Any:
+def full(shape: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.full(_size(shape), *args, **kwargs)
 
 
-def eye(N: Any, *args: Any, **kwargs: Any) -> Any:
+def eye(N: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.eye(_size(N), *map(_size, args), **kwargs)
 
 
-def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) -> Any:
+def linspace(start: Value, stop: Value, num: Value = 50, *args: Value, **kwargs: Value) -> Value:
     return _real.linspace(start, stop, _size(num), *args, **kwargs)
 
 
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: Value, reps: Value) -> Value:
     return _real.tile(A, _size(reps))
 
 
-def array(value: Any, *args: Any, **kwargs: Any) -> Any:
+def _of_iterators(name: _builtins.str) -> Value:
+    """A function that stacks arrays, also those that a generator gives."""
+    stack = getattr(_real, name)
+
+    def call(arrays: Value, *args: Value, **kwargs: Value) -> Value:
+        return stack(list(arrays) if isinstance(arrays, Iterator) else arrays, *args, **kwargs)
+
+    return call
+
+
+vstack, hstack, dstack = map(_of_iterators, ("vstack", "hstack", "dstack"))
+column_stack, concatenate = map(_of_iterators, ("column_stack", "concatenate"))
+
+
+def array(value: Value, *args: Value, **kwargs: Value) -> Value:
     """Rows of different lengths make an array of objects."""
     return _or_objects(_real.array, value, args, kwargs)
 
 
-def asarray(value: Any, *args: Any, **kwargs: Any) -> Any:
+def asarray(value: Value, *args: Value, **kwargs: Value) -> Value:
     return _or_objects(_real.asarray, value, args, kwargs)
 
 
-def _or_objects(make: Any, value: Any, args: Any, kwargs: Any) -> Any:
+def _or_objects(make: Value, value: Value, args: Value, kwargs: Value) -> Value:
     if kwargs.get("copy") is False:
         kwargs["copy"] = None  # which meant: only if it has to be
     try:
@@ -109,35 +123,37 @@ def _or_objects(make: Any, value: Any, args: Any, kwargs: Any) -> Any:
         return make(value, dtype=_builtins.object)
 
 
-def fromstring(string: Any, dtype: Any = _builtins.float, count: int = -1, sep: str = "") -> Any:
+def fromstring(
+    string: Value, dtype: Value = _builtins.float, count: int = -1, sep: str = ""
+) -> Value:
     """Of bytes, and of the text that a file was read into."""
     if sep:
         return _real.fromstring(_builtins.str(string), dtype, count, sep=sep)
     return _real.frombuffer(as_bytes(string), dtype, count).copy()
 
 
-def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
+def frombuffer(buffer: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.frombuffer(as_bytes(buffer), *args, **kwargs)
 
 
-def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+def load(file: Value, *args: Value, **kwargs: Value) -> Value:
     """Arrays of objects too, as Python 2 pickled them."""
     kwargs = {"allow_pickle": True, "encoding": "latin1", **kwargs}
     return _real.load(as_binary(file), *args, **kwargs)
 
 
-def save(file: Any, arr: Any, **kwargs: Any) -> None:
+def save(file: Value, arr: Value, **kwargs: Value) -> None:
     _real.save(as_binary(file), arr, **kwargs)
 
 
-def sum(a: Any, *args: Any, **kwargs: Any) -> Any:
+def sum(a: Value, *args: Value, **kwargs: Value) -> Value:
     if isinstance(a, Iterator):  # also where it hides Python's own
         return _builtins.sum(a, *args)
     return _real.sum(a, *args, **kwargs)
 
 
 def set_printoptions(
-    precision: Any = None, threshold: Any = None, *args: Any, **kwargs: Any
+    precision: Value = None, threshold: Value = None, *args: Value, **kwargs: Value
 ) -> None:
     """A threshold of NaN, the word or the number, leaves nothing out."""
     if threshold is not None and _builtins.str(threshold) == "nan":
@@ -145,25 +161,34 @@ def set_printoptions(
     _real.set_printoptions(precision, threshold, *args, **kwargs)
 
 
-def histogram(a: Any, *args: Any, normed: Any = None, **kwargs: Any) -> Any:
+def histogram(a: Value, *args: Value, normed: Value = None, **kwargs: Value) -> Value:
     if normed is not None:
         kwargs["density"] = bool_(normed)
     return _real.histogram(a, *args, **kwargs)
 
 
+class _Cast:
+    """``cast['f'](x)``."""
+
+    def __getitem__(self, dtype: Value) -> Value:
+        return lambda value: _real.asarray(value).astype(dtype)
+
+
+cast = _Cast()
 bool_ = _real.bool_
 # As it was, `from numpy import *` leaves Python's own names alone, but for three.
 _PYTHONS = {*dir(_builtins), "long", "unicode"} - {"all", "any", "sum"}
 OURS = (
     *(set(_GONE) - _PYTHONS),
-    *("array", "asarray", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
+    *("column_stack", "concatenate", "dstack", "hstack", "vstack"),
+    *("array", "asarray", "cast", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
     *("linspace", "load", "ones", "save", "set_printoptions", "sum", "tile", "zeros"),
 )
 _names = globals()
 _get = over(_real, _names)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Value:
     found = _get(name)
     if name == "__all__":
         return [n for n in found if n not in _PYTHONS]

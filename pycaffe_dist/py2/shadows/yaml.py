@@ -1,19 +1,18 @@
 """``yaml``: ``load(text)`` needs no loader, as in Fast R-CNN's layers."""
 
-from typing import Any
-
 import yaml as _real  # type: ignore[import-untyped]
 
 from pycaffe_dist.py2.shadows import over
+from pycaffe_dist.py2.values import Value
 
 OURS = ("load", "load_all")
 
 
-def load(stream: Any, Loader: Any = _real.FullLoader) -> Any:
+def load(stream: Value, Loader: Value = _real.FullLoader) -> Value:
     return _real.load(stream, Loader=Loader)
 
 
-def load_all(stream: Any, Loader: Any = _real.FullLoader) -> Any:
+def load_all(stream: Value, Loader: Value = _real.FullLoader) -> Value:
     return _real.load_all(stream, Loader=Loader)
 
 

@@ -1,5 +1,6 @@
 from config import cfg
 import timer
+from utils.cython_bbox import bbox_overlaps
 from nms import nms
 import cPickle
 import heapq
@@ -23,6 +24,7 @@ def test_net(net):
         im = npr.rand(1, 3, 8, 8)
         boxes = npr.randint(0, 5, size=(12, 4)).astype(np.float)
         boxes[:, 2:] += boxes[:, :2] + 1
+        assert (bbox_overlaps(boxes, boxes).diagonal() == 1).all()
         _t['im_detect'].tic()
         scores, boxes = im_detect(net, im, boxes)
         _t['im_detect'].toc()
