@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.pycaffe.as_caffe import install_as_caffe
     from pycaffe_dist.pycaffe.classifier import Classifier
     from pycaffe_dist.pycaffe.detector import Detector
+    from pycaffe_dist.pycaffe.distributed import distribute
     from pycaffe_dist.pycaffe.modes import (
         init_log,
         layer_type_list,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         set_mode_cpu,
         set_mode_gpu,
         set_multiprocess,
+        set_precision,
         set_random_seed,
         set_solver_count,
         set_solver_rank,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         get_solver,
     )
     from pycaffe_dist.pycaffe.timer import Timer
+    from pycaffe_dist.tools.start import train
 
 # A module, and what it offers; the imports above say the same to type checkers.
 HOLDS = {
@@ -52,9 +55,10 @@ HOLDS = {
     "pycaffe_dist.pycaffe.as_caffe": "install_as_caffe",
     "pycaffe_dist.pycaffe.classifier": "Classifier",
     "pycaffe_dist.pycaffe.detector": "Detector",
+    "pycaffe_dist.pycaffe.distributed": "distribute",
     "pycaffe_dist.pycaffe.modes": "init_log layer_type_list log set_device set_mode_cpu "
-    "set_mode_gpu set_multiprocess set_random_seed set_solver_count set_solver_rank solver_count "
-    "solver_rank",
+    "set_mode_gpu set_multiprocess set_precision set_random_seed set_solver_count "
+    "set_solver_rank solver_count solver_rank",
     "pycaffe_dist.pycaffe.nccl": "NCCL has_nccl",
     "pycaffe_dist.pycaffe.net": "Net",
     "pycaffe_dist.pycaffe.net_spec": "NetSpec params to_proto",
@@ -62,6 +66,7 @@ HOLDS = {
     "pycaffe_dist.pycaffe.solver": "AdaDeltaSolver AdaGradSolver AdamSolver NesterovSolver "
     "RMSPropSolver SGDSolver get_solver",
     "pycaffe_dist.pycaffe.timer": "Timer",
+    "pycaffe_dist.tools.start": "train",
 }
 HOMES = {name: module for module, names in HOLDS.items() for name in names.split()}
 
@@ -82,6 +87,7 @@ __all__ = [
     "RMSPropSolver",
     "SGDSolver",
     "Timer",
+    "distribute",
     "get_solver",
     "has_nccl",
     "init_log",
@@ -94,12 +100,14 @@ __all__ = [
     "set_mode_cpu",
     "set_mode_gpu",
     "set_multiprocess",
+    "set_precision",
     "set_random_seed",
     "set_solver_count",
     "set_solver_rank",
     "solver_count",
     "solver_rank",
     "to_proto",
+    "train",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -30,9 +31,27 @@ class _Finder:
             return None if _another_caffe() else alias(fullname, OURS)
         if sys.modules.get("caffe") is not sys.modules.get(OURS):
             return None
-        name = f"{OURS}.{rest}"
-        found = name in sys.modules or importlib.util.find_spec(name) is not None
-        return alias(fullname, name) if found else None
+        return alias(fullname, f"{OURS}.{rest}") if _is_ours(rest) else of_a_fork(fullname)
+
+
+def of_a_fork(name: str) -> ModuleSpec | None:
+    """``caffe.model_libs``, or what else the ``caffe`` folder of a fork has that BVLC's has not.
+
+    Such a folder is one on the path; what it shares with BVLC's is ours.
+    """
+    first, _, rest = name.partition(".")
+    if first != "caffe" or not rest or _is_ours(rest):
+        return None
+    *packages, _ = name.split(".")
+    return PathFinder.find_spec(name, [os.path.join(folder, *packages) for folder in sys.path])
+
+
+def _is_ours(name: str) -> bool:
+    name = f"{OURS}.{name}"
+    if name in sys.modules:
+        return True
+    package = name.rpartition(".")[0]
+    return package in sys.modules and importlib.util.find_spec(name) is not None
 
 
 def alias(name: str, of: str) -> ModuleSpec:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TEST
 from pycaffe_dist.pycaffe import io
 from pycaffe_dist.pycaffe.net import Net

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import MissingPartError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TEST
 from pycaffe_dist.pycaffe import io
 from pycaffe_dist.pycaffe.classifier import image_transformer
@@ -48,7 +47,7 @@ class Detector(Net):
 
     def detect_windows(
         self, images_windows: Iterable[tuple[str, Iterable[Sequence[float]]]]
-    ) -> list[dict[str, Any]]:
+    ) -> list[Facts]:
         """Score windows, each warped to the size of the net's input.
 
         Args:
@@ -58,7 +57,7 @@ class Detector(Net):
             A dict of ``window``, ``prediction`` and ``filename`` for each window, in their order.
         """
         in_ = self.inputs[0]
-        found: list[dict[str, Any]] = []
+        found: list[Facts] = []
         inputs = []
         for filename, windows in images_windows:
             image = io.load_image(filename)
@@ -71,7 +70,7 @@ class Detector(Net):
                 one["prediction"] = prediction
         return found
 
-    def detect_selective_search(self, image_fnames: Iterable[str]) -> list[dict[str, Any]]:
+    def detect_selective_search(self, image_fnames: Iterable[str]) -> list[Facts]:
         """Score the windows that selective search proposes, for which it starts MATLAB."""
         try:
             search = importlib.import_module(SELECTIVE_SEARCH)

@@ -7,6 +7,7 @@ import os
 from types import ModuleType
 from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import MissingPartError, visible
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto import caffe_pb2 as caffe_pb2  # scripts find it here
@@ -107,7 +108,7 @@ def get_pydot_graph(
     """
     pydot = _pydot()
     graph = pydot.Dot(_quoted(caffe_net.name) or "Net", graph_type="digraph", rankdir=rankdir)
-    nodes: dict[str, Any] = {}
+    nodes: Facts = {}
     edges: list[tuple[str, str, str]] = []
     for layer in _today(caffe_net).layer:
         if phase is not None and not in_phase(layer, phase):

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.pillow import open_image
 from pycaffe_dist.optional import require
 from pycaffe_dist.proto import caffe_pb2  # scripts write caffe.io.caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobProtoVector, Datum
 
-Array = NDArray[Any]
 Dims = Sequence[int] | Array
 
 GREY = (0.2125, 0.7154, 0.0721)  # luminance of red, green, blue for today's screens (BT.709)

@@ -65,6 +65,15 @@ def set_device(device: int) -> None:
         engines.choose("cupy", device)
 
 
+def set_precision(name: str) -> None:
+    """Nets built from now on compute with "fp32", "bf16" or "bf16-emulated"; ours, not pycaffe's.
+
+    Raises:
+        NetError: this machine, or the engine chosen, has no such precision.
+    """
+    engines.set_precision(name)
+
+
 def solver_count() -> int:
     return SETTINGS.ranks
 
@@ -117,6 +126,7 @@ __all__ = [
     "set_mode_cpu",
     "set_mode_gpu",
     "set_multiprocess",
+    "set_precision",
     "set_random_seed",
     "set_solver_count",
     "set_solver_rank",

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from itertools import zip_longest
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import engines, loading
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines import runtime
 from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.hooks import Hook
 from pycaffe_dist.layer import Context
-from pycaffe_dist.memory import Array
-from pycaffe_dist.net import Hook
 from pycaffe_dist.net import Net as CoreNet
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.suggest import did_you_mean
+from pycaffe_dist.pycaffe import notebook
+from pycaffe_dist.pycaffe.batches import Batched
 from pycaffe_dist.pycaffe.modes import SETTINGS, begin_log
 from pycaffe_dist.pycaffe.vectors import DtypeVec, IntVec, LayerVec, StringVec
 from pycaffe_dist.pycaffe.watched import Touched, WatchedDict
@@ -30,7 +32,7 @@ class NoSuchLayerError(NetError, ValueError):
     """A layer's name that the net does not have; also the ValueError that pycaffe raises."""
 
 
-class Net:
+class Net(Batched, notebook.Shown):
     """A net from a prototxt: ``Net(file, phase, level=0, stages=None, weights=None)``.
 
     The old order ``Net(file, weights, phase)`` is accepted too.
@@ -66,19 +68,11 @@ class Net:
                 f"{given} needs a phase, caffe.TRAIN or caffe.TEST: "
                 "Net(file, caffe.TEST, weights=weights)"
             )
-        if not Path(network_file).is_file():
-            raise FileError(f"Could not open file {network_file}")
-        begin_log()
-        file = read_net(network_file)
         state = NetState(phase=phase, level=level, stage=list(stages or []))  # type: ignore[arg-type]
-        file.net.state.MergeFrom(state)
-        self._take(
-            CoreNet(
-                file, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
-            )
-        )
+        self._take(_built(network_file, state))
         if weights is not None:
             loading.load_weights(self.core, weights)
+        runtime.attach(self.core)
 
     @classmethod
     def of(cls, core: CoreNet) -> Net:
@@ -257,55 +251,6 @@ class Net:
                 + did_you_mean(name, self.core.layer_names)
             ) from None
 
-    def forward_all(self, blobs: Iterable[str] | None = None, **inputs: Any) -> dict[str, Array]:
-        """Run any number of items in batches; copies of the outputs for all of them."""
-        collected: dict[str, list[Array]] = {name: [] for name in [*self.outputs, *(blobs or [])]}
-        for batch in self._batch(inputs):
-            for name, values in self.forward(list(blobs or []), **batch).items():
-                collected[name].extend(values.copy())
-        count = len(next(iter(inputs.values())))
-        return {name: np.asarray(values)[:count] for name, values in collected.items()}
-
-    def forward_backward_all(
-        self,
-        blobs: Iterable[str] | None = None,
-        diffs: Iterable[str] | None = None,
-        **kwargs: Any,
-    ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Run any number of items forward and backward in batches; outputs and input gradients."""
-        all_outs: dict[str, list[Array]] = {n: [] for n in [*self.outputs, *(blobs or [])]}
-        all_diffs: dict[str, list[Array]] = {n: [] for n in [*self.inputs, *(diffs or [])]}
-        forward = self._batch({n: kwargs[n] for n in self.inputs if n in kwargs})
-        backward = self._batch({n: kwargs[n] for n in self.outputs if n in kwargs})
-        nothing: dict[str, Any] = {}
-        for ins, grads in zip_longest(forward, backward, fillvalue=nothing):
-            for name, values in self.forward(list(blobs or []), **ins).items():
-                all_outs[name].extend(values.copy())
-            for name, values in self.backward(list(diffs or []), **grads).items():
-                all_diffs[name].extend(values.copy())
-        count = len(next(iter(kwargs.values())))
-        return (
-            {name: np.asarray(values)[:count] for name, values in all_outs.items()},
-            {name: np.asarray(values)[:count] for name, values in all_diffs.items()},
-        )
-
-    def _batch(self, arrays: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-        """Slices of the net's batch size, the last one filled up with zeros."""
-        if not arrays:
-            return
-        size = next(iter(self.blobs.values())).shape[0]
-        whole = {name: np.asarray(values) for name, values in arrays.items()}
-        count = len(next(iter(whole.values())))
-        for begin in range(0, count, size):
-            batch = {name: values[begin : begin + size] for name, values in whole.items()}
-            short = size - len(next(iter(batch.values())))
-            if short:
-                batch = {
-                    name: np.concatenate([v, np.zeros((short, *v.shape[1:]), v.dtype)])
-                    for name, v in batch.items()
-                }
-            yield batch
-
     def _forward(self, start: int, end: int) -> float:
         self.touched.pick_up()
         loss = self.core.forward(start, end)
@@ -350,3 +295,14 @@ class Net:
         layer.set_arrays(data, labels)  # type: ignore[attr-defined]
 
     _set_input_arrays = set_input_arrays
+
+
+def _built(path: str, state: NetState) -> CoreNet:
+    """The net of a file, in a state, where pycaffe's settings say that it computes."""
+    if not Path(path).is_file():
+        raise FileError(f"Could not open file {path}")
+    begin_log()
+    file = read_net(path)
+    file.net.state.MergeFrom(state)
+    context = Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
+    return CoreNet(file, context)

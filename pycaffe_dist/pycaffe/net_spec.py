@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.suggest import unknown_field
@@ -65,7 +66,7 @@ def assign_proto(proto: Any, name: str, val: Any) -> None:
         setattr(proto, name, val)
 
 
-def _assign_all(proto: Any, values: dict[str, Any]) -> None:
+def _assign_all(proto: Any, values: Facts) -> None:
     for name, value in values.items():
         assign_proto(proto, name, value)
 
@@ -93,7 +94,7 @@ class Function:
     ``ntop`` (how many tops it makes, 1) and ``in_place`` are taken out of the parameters.
     """
 
-    def __init__(self, type_name: str, inputs: tuple[Top, ...], params: dict[str, Any]) -> None:
+    def __init__(self, type_name: str, inputs: tuple[Top, ...], params: Facts) -> None:
         for index, given in enumerate(inputs):
             if not isinstance(given, Top):
                 raise TypeError(f"{type_name} input {index} is not a Top (type is {type(given)})")
@@ -211,7 +212,7 @@ class NetSpec:
     def vals(self) -> list[Top | Function]:
         return list(self.tops.values())
 
-    def update(self, name: str, params: dict[str, Any]) -> None:
+    def update(self, name: str, params: Facts) -> None:
         """Change parameters of the layer behind the top ``name``."""
         self[name].fn.params.update(params)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import Blob, BlobVec, Flags
 
 Blobs = Sequence[Blob]
@@ -44,12 +45,12 @@ class Layer:
         """From the tops' diffs to those of the bottoms, where asked for, and of the parameters."""
         raise self._missing("backward(self, top, propagate_down, bottom)")
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         """What a snapshot keeps besides the blobs: numbers, strings, lists, arrays, by name."""
         return {}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what ``get_state`` gave; called before the first forward of a resumed run."""
+    def set_state(self, state: Facts) -> None:
+        """Resume from what ``get_state`` gave; called before the first forward of a resumed run."""
 
     def _missing(self, method: str) -> NotImplementedError:
         return NotImplementedError(f"class {type(self).__name__} needs a method {method}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from pycaffe_dist import engines, loading
@@ -16,6 +17,7 @@ from pycaffe_dist.proto.nets import read_solver
 from pycaffe_dist.pycaffe.modes import SETTINGS, begin_log
 from pycaffe_dist.pycaffe.nccl import NCCL
 from pycaffe_dist.pycaffe.net import Net
+from pycaffe_dist.pycaffe.notebook import History, progress_shown
 from pycaffe_dist.pycaffe.vectors import NetVec
 from pycaffe_dist.report.caffe_lines import CaffeLines
 from pycaffe_dist.solver import Solver as CoreSolver
@@ -23,8 +25,8 @@ from pycaffe_dist.solvers.rules import create_rule
 
 STRANGERS = (
     "mpirun started %d ranks of this script, and each trains a net of its own. To train one net "
-    "together: with distribute(solver.core, ClusterSettings(), connect()): solver.solve() (see "
-    '"From Python" in docs/distributed.md); or mpirun -n %d pcd train -solver FILE'
+    "together, add the line caffe.distribute(solver) after the solver is made "
+    '("From Python" in docs/distributed.md); or mpirun -n %d pcd train -solver FILE'
 )
 
 logger = logging.getLogger(__name__)
@@ -42,7 +44,8 @@ class Solver:
         self.core = CoreSolver(
             param, Context(engine=engines.current(), rank=SETTINGS.rank, ranks=SETTINGS.ranks)
         )
-        self.core.subscribers.append(CaffeLines())
+        self.history = History()
+        self.core.subscribers += [CaffeLines(), self.history]
         self._net = Net.of(self.core.net)
         self._test_nets = NetVec(Net.of(net) for net in self.core.test_nets)
         self._told = False
@@ -71,9 +74,18 @@ class Solver:
         with self._watched():
             self.core.step(count)
 
-    def solve(self, resume: str | None = None) -> None:
-        with self._watched():
+    def solve(self, resume: str | None = None, progress: bool = False) -> None:
+        """Train to ``max_iter``; with ``progress`` a bar in a notebook, a line in a terminal."""
+        shown = progress_shown(self.core.subscribers, self.param.max_iter)
+        with self._watched(), shown if progress else nullcontext():
             self.core.solve(resume)
+
+    def __repr__(self) -> str:
+        where = f"iteration {self.iter} of {self.param.max_iter}"
+        return f"{type(self).__name__} of {self.net.core.name or 'a net'}, {where}"
+
+    def _repr_html_(self) -> str:
+        return self.history.as_svg()
 
     def restore(self, path: str) -> None:
         self.core.restore(path)
@@ -102,6 +114,33 @@ class Solver:
         if ranks > 1 and not rank and not joined and not self._told:
             self._told = True
             logger.warning(STRANGERS, ranks, ranks)
+
+    def deal(self, rank: int, ranks: int) -> None:
+        """Read the share of one of so many ranks; the weights stay.
+
+        Data are dealt out when a net is built, so the nets are built anew.
+
+        Raises:
+            PcdError: the solver has trained already, with the data of all.
+        """
+        old = self.core
+        if (old.context.rank, old.context.ranks) == (rank, ranks):
+            return
+        if old.iter:
+            raise PcdError(
+                f"the solver has made {old.iter} iterations with all of the data; "
+                "call caffe.distribute(solver) before its first step"
+            )
+        new = CoreSolver(old.param, replace(old.context, rank=rank, ranks=ranks))
+        pairs = zip(new.net.params.learnable, old.net.params.learnable, strict=True)
+        for mine, before in pairs:
+            mine.blob.data[...] = before.blob.data
+        new.subscribers += [CaffeLines(), self.history]
+        new.on_start, new.on_gradients_ready = old.on_start, old.on_gradients_ready
+        self.core = new
+        self._net._take(new.net)
+        for net, core in zip(self._test_nets, new.test_nets, strict=True):
+            net._take(core)
 
     def share_weights(self, net: Net) -> None:
         """Let ``net`` use the training net's parameters."""

@@ -12,7 +12,9 @@ from collections.abc import Callable, ItemsView, Iterable, ValuesView
 from typing import TypeVar
 
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.errors import NetError
 from pycaffe_dist.memory import HOST, Value
+from pycaffe_dist.proto.suggest import did_you_mean
 
 V = TypeVar("V")
 
@@ -45,6 +47,12 @@ class Touched:
             yield blob.diff_value
 
 
+class NoSuchNameError(NetError, KeyError):
+    """A blob or a layer that the net does not have; also the KeyError that pycaffe raises."""
+
+    __str__ = Exception.__str__  # a KeyError's would be in quotes
+
+
 class WatchedDict(OrderedDict[str, V]):
     """A dictionary that tells which of its values were taken out."""
 
@@ -58,6 +66,9 @@ class WatchedDict(OrderedDict[str, V]):
         value = super().__getitem__(name)
         self._tell(value)
         return value
+
+    def __missing__(self, name: str) -> V:
+        raise NoSuchNameError(f"there is no {name!r} here{did_you_mean(str(name), self)}")
 
     def values(self) -> ValuesView[V]:  # type: ignore[override]
         for name in self:

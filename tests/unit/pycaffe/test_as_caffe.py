@@ -74,3 +74,24 @@ def test_a_mere_folder_is_no_caffe(tmp_path):
     importlib.invalidate_caches()
     as_caffe.install_as_caffe()
     assert importlib.import_module("caffe") is pycaffe_dist
+
+
+def test_what_only_a_fork_has_is_taken_from_its_folder(tmp_path, monkeypatch):
+    """SSD's scripts import caffe.model_libs, which lies beside its pycaffe."""
+    (tmp_path / "caffe" / "more").mkdir(parents=True)
+    (tmp_path / "caffe" / "__init__.py").write_text("raise ImportError('no _caffe.so')")
+    (tmp_path / "caffe" / "io.py").write_text("other = True")
+    (tmp_path / "caffe" / "model_libs.py").write_text("from caffe import layers as L\n")
+    (tmp_path / "caffe" / "more" / "__init__.py").write_text("")
+    (tmp_path / "caffe" / "more" / "heads.py").write_text("import caffe\nNet = caffe.Net\n")
+    as_caffe.install_as_caffe()
+    monkeypatch.setitem(sys.modules, "caffe", pycaffe_dist)  # as pcd run does
+    sys.path.insert(0, str(tmp_path))
+    importlib.invalidate_caches()
+    try:
+        assert importlib.import_module("caffe.model_libs").L is pycaffe_dist.layers
+        assert importlib.import_module("caffe.more.heads").Net is pycaffe_dist.Net
+        assert importlib.import_module("caffe.io") is pycaffe_dist.io
+    finally:
+        for name in ("model_libs", "more"):
+            vars(pycaffe_dist).pop(name, None)

@@ -588,3 +588,32 @@ def test_weights_of_another_net(tmp_path):
     with pytest.raises(NetError, match="has no weights for this net"):
         caffe.Net(files[1], caffe.TEST, weights=files[2])
     caffe.Net(files[1], caffe.TEST).copy_from(files[2])
+
+
+HELD = """
+input: "data" input_shape { dim: 2 dim: 16 dim: 6 dim: 6 } force_backward: true
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  convolution_param { num_output: 16 kernel_size: 3 weight_filler { type: "gaussian" std: 1 } } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+"""
+
+
+def test_arrays_that_a_script_holds_are_written_and_read_by_every_pass(write):
+    """Also where layers keep blobs in blocks, or on a device."""
+    net, again = (caffe.Net(write(HELD), caffe.TRAIN) for _ in range(2))
+    data, out = net.blobs["data"].data, net.blobs["conv"].data
+    weights, given = net.params["conv"][0].data, net.blobs["data"].diff
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        data[...], weights[...] = (
+            rng.standard_normal(data.shape),
+            rng.standard_normal(weights.shape),
+        )
+        net.forward()
+        net.blobs["conv"].diff[...] = 1
+        net.backward()
+        again.params["conv"][0].data[...] = weights
+        want = again.forward(data=data)["conv"]
+        np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-4)
+        want = again.backward(conv=np.ones(out.shape))["data"]
+        np.testing.assert_allclose(given, want, rtol=1e-5, atol=1e-4)

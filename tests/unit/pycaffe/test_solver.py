@@ -1,8 +1,9 @@
-"""Scripts under mpirun: ranks that do not train together are told so."""
+"""Solvers of scripts; under mpirun ranks that do not train together are told so."""
 
 import pytest
 
 import pycaffe_dist as caffe
+from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.job.launcher import VARIABLES
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.testing.ranks import run_ranks
@@ -37,7 +38,7 @@ def test_strangers_are_told_once(solver, caplog):
     alone.step(1)
     alone.solve()
     assert caplog.text.count("mpirun started 2 ranks of this script") == 1
-    assert "distribute(solver.core, ClusterSettings(), connect())" in caplog.text
+    assert "add the line caffe.distribute(solver)" in caplog.text
 
 
 @pytest.mark.parametrize(("rank", "ranks"), [(1, 2), (0, 1)])
@@ -70,3 +71,39 @@ def test_ranks_that_were_joined_are_no_strangers(solver, caplog):
 def test_the_nets_of_a_solver_cannot_be_replaced(solver, name):
     with pytest.raises(AttributeError):
         setattr(solver(ranks=1), name, [])
+
+
+def test_a_solver_tells_its_iteration_and_its_rate(solver):
+    one = solver(0, 1)
+    assert (one.iter, one.lr, one.param.max_iter) == (0, pytest.approx(0.1), 2)
+    one.step(1)
+    assert one.iter == 1
+
+
+def test_an_update_by_hand_is_a_step(solver):
+    one, two = solver(0, 1), solver(0, 1)
+    for net in (one.net, two.net):
+        net.params["ip"][0].data[...] = 0.5
+        net.params["ip"][1].data[...] = 1
+    one.step(1)
+    two.net.clear_param_diffs()
+    two.net.forward()
+    two.net.backward()
+    two.apply_update()
+    assert one.net.params["ip"][1].data[0] == two.net.params["ip"][1].data[0] != 1
+
+
+def test_a_net_that_shares_weights_sees_what_is_learned(solver, tmp_path):
+    one = solver(0, 1)
+    (tmp_path / "test.prototxt").write_text(SOLVER.split("net_param {", 1)[1].rstrip("}"))
+    other = caffe.Net(str(tmp_path / "test.prototxt"), caffe.TEST)
+    one.share_weights(other)
+    one.net.params["ip"][1].data[...] = 3
+    assert other.params["ip"][1].data[0] == 3
+    one.step(1)
+    assert other.params["ip"][1].data[0] == one.net.params["ip"][1].data[0] != 3
+
+
+def test_a_callback_is_two_functions(solver):
+    with pytest.raises(PcdError, match="add_callback takes two functions, or an NCCL"):
+        solver(0, 1).add_callback(print)

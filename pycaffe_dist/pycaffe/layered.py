@@ -44,6 +44,16 @@ class Line:
     blob: str
     way: list[Spot] = field(default_factory=list)
 
+    def path(self, at: Callable[[float, float], str]) -> str:
+        """The line in SVG's words; ``at`` writes a point."""
+        begin = self.way[0]
+        path = f"M{at(begin.x, begin.y + begin.height)}"
+        for a, b in pairwise(self.way):
+            # Straight down to where the rank ends, so that no line crosses a box that is higher.
+            bend = (a.floor + b.y) / 2
+            path += f" L{at(a.x, a.floor)} C{at(a.x, bend)} {at(b.x, bend)} {at(b.x, b.y)}"
+        return path
+
 
 @dataclass
 class Layout:

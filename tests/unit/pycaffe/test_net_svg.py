@@ -7,7 +7,7 @@ import pytest
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.text import parse_text
-from pycaffe_dist.tools.net_svg import net_svg
+from pycaffe_dist.pycaffe.net_svg import net_svg
 
 ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"

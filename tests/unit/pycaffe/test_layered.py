@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from pycaffe_dist.tools.layered import lay_out
+from pycaffe_dist.pycaffe.layered import lay_out
 
 
 def overlaps(layout):

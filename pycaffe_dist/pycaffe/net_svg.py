@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from pycaffe_dist.errors import visible
@@ -21,7 +20,7 @@ from pycaffe_dist.pycaffe.draw import (
     in_phase,
     layer_words,
 )
-from pycaffe_dist.tools.layered import Layout, Line, Spot, lay_out
+from pycaffe_dist.pycaffe.layered import Layout, Line, Spot, lay_out
 
 LETTER, ROW, MARGIN = 6.9, 15.0, 20.0
 FONT = "font-family='Helvetica, Arial, sans-serif' font-size='11'"
@@ -141,14 +140,8 @@ def _line(line: Line, turn: _Turn) -> str:
     def at(x: float, y: float) -> str:
         return "{:.1f},{:.1f}".format(*turn.point(x, y))
 
-    begin = line.way[0]
-    path = f"M{at(begin.x, begin.y + begin.height)}"
-    for a, b in pairwise(line.way):
-        # Straight down to where the rank ends, so that no line crosses a box that is higher.
-        bend = (a.floor + b.y) / 2
-        path += f" L{at(a.x, a.floor)} C{at(a.x, bend)} {at(b.x, bend)} {at(b.x, b.y)}"
     return (
-        f"<path d='{path}' fill='none' stroke='#555' marker-end='url(#tip)'>"
+        f"<path d='{line.path(at)}' fill='none' stroke='#555' marker-end='url(#tip)'>"
         f"<title>{escape(visible(line.blob))}</title></path>"
     )
 
