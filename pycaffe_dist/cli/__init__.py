@@ -15,8 +15,12 @@ from pycaffe_dist.version import VERSION
 
 # The order in which help lists verbs; those that are not named here come last.
 _ORDER = (
+    "init",
+    "models",
+    "quickstart",
     "train",
     "launch",
+    "sweep",
     "test",
     "time",
     "tune",
@@ -32,6 +36,9 @@ _ORDER = (
     "segment",
     "export",
     "import",
+    "weights",
+    "board",
+    "report",
     "plot",
     "parse_log",
     "convert_imageset",

@@ -6,15 +6,14 @@ None takes a separate word as its value, so one may stand before an argument.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pycaffe_dist.cli._flags import flag
+from pycaffe_dist.cli._flags import Group, flag
 
 VALUES = {"true": True, "t": True, "yes": True, "y": True, "1": True, "": True}
 VALUES |= {"false": False, "f": False, "no": False, "n": False, "0": False}
 
 
-def boolean(where: Any, name: str, help: str) -> None:
+def boolean(where: Group, name: str, help: str) -> None:
     """Add a flag that is off by default."""
     flag(where, name, action="store_true", help=help)
 

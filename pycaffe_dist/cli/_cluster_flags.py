@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import Any
 
 from pycaffe_dist.cli._booleans import VALUES
-from pycaffe_dist.cli._flags import flag
+from pycaffe_dist.cli._flags import Group, flag
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel.plan.links import bits_per_second
 from pycaffe_dist.parallel.schemes.scheme import scheme_options
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
+from pycaffe_dist.tools.elastic import BATCHES, KEEP
 
 DEFAULTS = ClusterSettings()
 STALL_SECONDS = f"{DEFAULTS.stall_timeout:g}"
@@ -24,8 +24,20 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     text = 'start ranks on these hosts: lines "id ip port" or "host slots=4"'
     flag(where, "hostfile", metavar="FILE", help=text)
     flag(where, "num_clients", type=int, help=argparse.SUPPRESS)
+    text = "take the steps that P ranks would, on as many as there are"
+    flag(where, "as_ranks", type=int, metavar="P", help=text)
+    add_elastic_batch(where)
 
-    comm = p.add_argument_group("communication")
+    _add_communication(p.add_argument_group("communication"))
+
+    see = p.add_argument_group("to see it")
+    flag(see, "trace", metavar="FILE", help="a trace of all ranks, for ui.perfetto.dev")
+    flag(see, "stats_path", metavar="FILE", help="bytes by layer and scheme, and times, as YAML")
+    text = "what nets put out, comma-separated, in PREFIX.netoutputs"
+    flag(see, "net_outputs", metavar="PREFIX", help=text)
+
+
+def _add_communication(comm: Group) -> None:
     text = "how gradients travel: auto lets the plan choose"
     flag(comm, "comm", choices=COMM, default=DEFAULTS.comm, help=text)
     text = "the scheme of one layer, as fc6=sfb; may be repeated, or several separated by commas"
@@ -53,14 +65,13 @@ def add_cluster(p: argparse.ArgumentParser) -> None:
     text = "give up when a rank is awaited for so long, in seconds; 0: never"
     flag(comm, "stall_timeout", default=STALL_SECONDS, metavar="T", help=text)
 
-    see = p.add_argument_group("to see it")
-    flag(see, "trace", metavar="FILE", help="a trace of all ranks, for ui.perfetto.dev")
-    flag(see, "stats_path", metavar="FILE", help="bytes by layer and scheme, and times, as YAML")
-    text = "what nets put out, comma-separated, in PREFIX.netoutputs"
-    flag(see, "net_outputs", metavar="PREFIX", help=text)
+
+def add_elastic_batch(where: Group) -> None:
+    text = "ranks of another number divide the joint batch, or keep their own and scale the rate"
+    flag(where, "elastic_batch", choices=BATCHES, default=KEEP, help=text)
 
 
-def add_scheme_options(where: Any) -> None:
+def add_scheme_options(where: Group) -> None:
     """A flag for each option of a scheme."""
     for name, option in scheme_options().items():
         text = f"{option.help} (default: {option.default:g})"

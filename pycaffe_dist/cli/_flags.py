@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
+from pycaffe_dist.engines import runtime
 from pycaffe_dist.engines.base import set_default_engine
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.proto.bvlc import DIALECT
 from pycaffe_dist.proto.forks import FORKS
 from pycaffe_dist.proto.suggest import did_you_mean, near
 from pycaffe_dist.report import glog
-from pycaffe_dist.threads import set_threads
+from pycaffe_dist.threads import placement, set_threads
 from pycaffe_dist.user_modules import import_layers
+
+Group = argparse._ActionsContainer  # a parser, or a group of its flags
 
 
 class Parser(argparse.ArgumentParser):
@@ -110,7 +114,7 @@ def parser(verb: str, doc: str | None) -> Parser:
     return Parser(verb, doc)
 
 
-def flag(where: Any, name: str, *others: str, **settings: Any) -> None:
+def flag(where: Group, name: str, *others: str, **settings: Any) -> None:
     """Add a flag under one dash and under two, and by its other names."""
     dashed = name.replace("_", "-")
     names = [f"{dashes}{n}" for n in (name, *others) for dashes in ("-", "--")]
@@ -129,7 +133,7 @@ class _Dialect(argparse.Action):
         os.environ[DIALECT] = values
 
 
-def add_import(where: Any) -> None:
+def add_import(where: Group) -> None:
     """Where layers come from, and whose they are where forks call several by one name."""
     text = "the fork whose layers are meant where the file leaves it open: ssd, segnet, ..."
     flag(where, "dialect", action=_Dialect, metavar="NAME", help=text)
@@ -137,36 +141,56 @@ def add_import(where: Any) -> None:
     flag(where, "import", action=_Import, metavar="MODULE", help=text)
 
 
-def add_look(where: Any) -> None:
+def add_look(where: Group) -> None:
     """The flags of verbs that build nets only to look at them."""
     add_import(where)
     text = "import the modules of Python layers and ask them for shapes"
     flag(where, "allow_python", action="store_true", help=text)
 
 
-def add_state(where: Any) -> None:
+def add_state(where: Group) -> None:
     flag(where, "level", type=int, default=0, help="level of the net's state")
     flag(where, "stage", default="", help="stages of the net's state, separated by commas")
 
 
-def add_gpu(where: Any) -> None:
+def add_gpu(where: Group) -> None:
     flag(where, "gpu", default="", metavar="IDS", help="GPUs: 0, or 0,1, or all")
 
 
-def add_engine(where: Any) -> None:
-    names = ("auto", *engines.NAMES)
+def add_engine(where: Group, test: bool = False) -> None:
+    """Where to compute; nets in TEST may also be computed by an inference library."""
+    names = ("auto", *engines.NAMES, *(runtime.NAMES if test else ()))
     text = "where to compute (default: PCD_ENGINE, or else auto, the fastest CPU engine)"
     flag(where, "engine", choices=names, help=text)
+    add_precision(where)
     text = "threads that compute (default: cores / ranks on the node)"
     flag(where, "threads", type=int, metavar="N", help=text)
 
 
+class _Precision(argparse.Action):
+    """Chosen at once, and for the ranks that a launcher starts too."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        os.environ[engines.PRECISION] = values
+
+
+def add_precision(where: Any) -> None:
+    text = "of products on the CPU: fp32 (default), bf16, or bf16-emulated on any processor"
+    flag(where, "precision", action=_Precision, choices=engines.PRECISIONS, help=text)
+
+
 def use_engine(args: argparse.Namespace) -> None:
     """Let this process compute with the engine, or the GPU, and the threads that were asked for."""
+    if args.engine in runtime.NAMES:
+        os.environ[runtime.VARIABLE], args.engine = args.engine, None
+    elif args.engine:
+        os.environ[runtime.VARIABLE] = "off"  # that engine, and no other
     if args.engine or args.gpu:
         device = devices(args.gpu, args.engine)[0] if args.gpu else None
         set_default_engine(engines.asked_for(args.engine, device))
     set_threads(args.threads)
+    if args.threads is not None:
+        log.info("caffe.cpp:197", "Computing with %s.", placement())
 
 
 def devices(text: str, engine: str | None = None) -> list[int]:

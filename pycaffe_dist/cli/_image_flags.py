@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pycaffe_dist.cli._flags import add_import, flag, leave_out_building, use_gpu
+from pycaffe_dist.cli._flags import Group, add_import, flag, leave_out_building, use_gpu
 from pycaffe_dist.tools.image_net import OWN_SIZE
 from pycaffe_dist.tools.preprocess import Preprocess
 
@@ -25,7 +25,7 @@ def numbers(kind: Callable[[str], N]) -> Callable[[str], tuple[N, ...]]:
     return parse
 
 
-def add_preparation(where: Any) -> None:
+def add_preparation(where: Group) -> None:
     flag(where, "mean_file", default="", metavar="FILE", help="subtract this: .npy, .binaryproto")
     flag(where, "input_scale", type=float, metavar="X", help="multiply by this after the mean")
     text = "multiply by this before the mean"
@@ -37,7 +37,7 @@ def add_preparation(where: Any) -> None:
     add_import(where)
 
 
-def add_net(where: Any, name: str) -> None:
+def add_net(where: Group, name: str) -> None:
     """Caffe's defaults, seen from its main folder."""
     folder = f"models/{name}"
     model = f"{folder}/deploy.prototxt"
@@ -46,7 +46,7 @@ def add_net(where: Any, name: str) -> None:
     flag(where, "pretrained_model", "weights", default=file, metavar="FILE", help="its weights")
 
 
-def add_means(where: Any) -> None:
+def add_means(where: Group) -> None:
     """What nets that take the net's own transform_param have besides."""
     text = "subtract these instead"
     flag(where, "mean_value", type=numbers(float), metavar="B,G,R", help=text)
@@ -54,7 +54,7 @@ def add_means(where: Any) -> None:
     flag(where, "input_size", type=numbers(int), metavar="H,W", help=text)
 
 
-def check_size(p: Any, args: argparse.Namespace) -> None:
+def check_size(p: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     size = args.input_size
     if size is not None and (len(size) != 2 or (min(size) < 1 and tuple(size) != OWN_SIZE)):
         p.error("argument --input-size: give a height and a width: 300,300")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pycaffe_dist.cli._booleans import boolean
-from pycaffe_dist.cli._flags import flag
+from pycaffe_dist.cli._flags import Group, flag
 from pycaffe_dist.cli._show import complain, show
 from pycaffe_dist.data.database import BACKENDS
 from pycaffe_dist.tools.convert_imageset import Converted, ImagesetOptions
@@ -20,7 +20,7 @@ MOST_NAMED = 20  # files that something is wrong with; the rest are counted
 Options = TypeVar("Options", bound=ImagesetOptions)
 
 
-def add_pixels(p: Any) -> Any:
+def add_pixels(p: argparse.ArgumentParser) -> Group:
     """What is kept of the images; the group of flags."""
     how = p.add_argument_group("what is kept of them")
     boolean(how, "gray", "read images as grey")
@@ -33,7 +33,7 @@ def add_pixels(p: Any) -> Any:
     return how
 
 
-def add_database(p: Any) -> None:
+def add_database(p: argparse.ArgumentParser) -> None:
     defaults = ImagesetOptions()
     out = p.add_argument_group("the database")
     flag(out, "backend", choices=BACKENDS, default=defaults.backend, help="kind of the database")

@@ -3,7 +3,8 @@
 pcd convert_imageset images/ list.txt train_lmdb --resize-height 256 --resize-width 256 --shuffle
 pcd convert_imageset photos train_lmdb --shuffle --encoded    (photos has a folder for each class)
 
-A line of the list is a path below ROOTFOLDER, a space and the label, a whole number.
+A line of the list is a path below ROOTFOLDER, a space and the label, a whole number.  Of class
+folders the names are written to DB_NAME/labels.txt.
 """
 
 from __future__ import annotations
@@ -13,9 +14,15 @@ import os
 from pycaffe_dist.cli._booleans import boolean, plain
 from pycaffe_dist.cli._flags import Parser, flag, parser
 from pycaffe_dist.cli._imageset_flags import BOOLEANS, add_database, add_pixels, chosen, tell
+from pycaffe_dist.cli._show import show
 from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.report.glog import log_to_stderr
-from pycaffe_dist.tools.convert_imageset import ImagesetOptions, class_folders, convert_imageset
+from pycaffe_dist.tools.convert_imageset import (
+    ImagesetOptions,
+    class_folders,
+    convert_imageset,
+    write_labels,
+)
 
 
 def main(argv: list[str]) -> int:
@@ -34,6 +41,8 @@ def main(argv: list[str]) -> int:
         entries, classes = class_folders(root)
     converted = convert_imageset(root, entries, database, options)
     tell(converted, database, dict(enumerate(classes)))
+    if classes:
+        show(f"names of the classes: {write_labels(database, classes)}")
     return 0
 
 

@@ -1,7 +1,8 @@
-"""Write a net and its weights as an ONNX file: pcd export NET [WEIGHTS] -o model.onnx.
+"""Write a net and its weights as an ONNX file or a PyTorch module: pcd export NET [WEIGHTS] ...
 
-What ONNX Runtime makes of the file is compared with what our engine computes; a file that
-differs is not written.
+With -o model.onnx an ONNX file: what ONNX Runtime makes of it is compared with what our engine
+computes; a file that differs is not written.  With --torch module.py a plain nn.Module and its
+state_dict, compared where PyTorch is installed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def main(argv: list[str]) -> int:
     p.add_argument("model", metavar="NET", help="the net's prototxt, as a rule its deploy file")
     text = "a .caffemodel, binary or HDF5; without it the fillers' values"
     p.add_argument("weights", metavar="WEIGHTS", nargs="?", default="", help=text)
-    p.add_argument("-o", "--output", metavar="FILE", required=True, help="the .onnx to write")
+    p.add_argument("-o", "--output", metavar="FILE", default="", help="the .onnx to write")
+    text = "the .py to write: a plain nn.Module; its state_dict is beside it as .safetensors"
+    flag(p, "torch", default="", metavar="FILE.py", help=text)
     _add_form(p)
     _add_preparation(p)
     net = p.add_argument_group("the net")
@@ -37,13 +40,38 @@ def main(argv: list[str]) -> int:
     args = p.parse_intermixed_args(argv)
     leave_out_building(args)
     log_to_stderr()
+    if args.weights:
+        check_weights([args.weights])
+    if bool(args.output) == bool(args.torch):
+        p.error("give -o FILE.onnx or --torch FILE.py")
+    if args.torch:
+        _export_torch(args)
+        return 0
     require("onnx", "onnx", "Exporting to ONNX")
     if args.check:
         require("onnxruntime", "onnx", "Checking an ONNX file (--no-check leaves it out)")
-    if args.weights:
-        check_weights([args.weights])
     _export(p, args)
     return 0
+
+
+def _export_torch(args: argparse.Namespace) -> None:
+    from pycaffe_dist.tools.export_torch import export_torch
+
+    stages = tuple(args.stage.split(","))
+    report = export_torch(args.model, args.weights, args.torch, args.level, stages)
+    if report.left_out:
+        show(f"Left out, as they have no meaning in TEST: {visible(', '.join(report.left_out))}")
+    outputs = [d for name, d in report.differences.items() if name.startswith("out:")]
+    gradients = [d for name, d in report.differences.items() if not name.startswith("out:")]
+    if outputs:
+        show(f"outputs: largest difference {max(outputs):.2g} of the largest value")
+    if gradients:
+        show(f"gradients: largest difference {max(gradients):.2g} of their length")
+    if not report.differences:
+        show("Not compared: PyTorch is not installed; PCD_TORCH_PYTHON may name a Python with it")
+    elif report.gradients:
+        show(f"Gradients were not compared: {visible(report.gradients)}")
+    show(f"{report.code}, {report.state}: {report.parameters:,} values")
 
 
 def _add_form(p: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ of one rank's run.
 
 from __future__ import annotations
 
-from pycaffe_dist.cli._flags import add_import, parser, use_gpu
+from pycaffe_dist.cli._flags import add_import, add_precision, parser, use_gpu
 from pycaffe_dist.parallel.job.launcher import rank_and_size
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.extract_features import DB_TYPES, extract_features
@@ -27,6 +27,7 @@ def main(argv: list[str]) -> int:
     )
     p.add_argument("device", nargs="?", type=int, default=0, metavar="DEVICE_ID", help="which GPU")
     add_import(p)
+    add_precision(p)
     args = p.parse_args(argv)
     log_to_stderr()
     use_gpu(args.mode == "GPU", args.device)

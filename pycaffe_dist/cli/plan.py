@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from pycaffe_dist.cli._cluster_flags import add_scheme_options, by_layer, given_options
-from pycaffe_dist.cli._flags import Parser, add_look, add_state, flag, parser
+from pycaffe_dist.cli._flags import Parser, flag, parser
 from pycaffe_dist.cli._show import show
+from pycaffe_dist.cli._training_flags import add_training, training_of
 from pycaffe_dist.parallel.settings import COMM, POLICIES, WIRES, ClusterSettings
 from pycaffe_dist.tools.plan import PlanOptions, plan_of
 
@@ -15,17 +16,12 @@ def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
     planned = plan_of(
         PlanOptions(
-            solver=args.solver,
+            training=training_of(args),
             ranks=args.ranks,
             nodes=args.nodes,
             bandwidth=args.bandwidth,
             latency=args.latency,
-            batch=args.batch,
             gflops=args.gflops,
-            level=args.level,
-            stage=args.stage,
-            set=args.set,
-            allow_python=args.allow_python,
             cluster=ClusterSettings(
                 comm=args.comm,
                 comm_layer=by_layer(args.comm_layer),
@@ -43,12 +39,7 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> Parser:
     p = parser("plan", __doc__)
-    net = p.add_argument_group("the net")
-    flag(net, "solver", required=True, metavar="FILE", help="the solver's prototxt")
-    flag(net, "set", action="append", default=[], metavar="NAME=VALUE", help="a solver's setting")
-    flag(net, "batch", type=int, metavar="K", help="in place of the net's batch size")
-    add_state(net)
-    add_look(net)
+    add_training(p)
 
     where = p.add_argument_group("the cluster")
     text = "workers, each with the net's batch"

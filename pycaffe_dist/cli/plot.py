@@ -15,7 +15,8 @@ import shutil
 
 from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.cli._show import show
-from pycaffe_dist.tools.plot import GROUPS, charted, draw, short_names
+from pycaffe_dist.tools.plot import GROUPS, charted, short_names
+from pycaffe_dist.tools.plot_figure import draw
 from pycaffe_dist.tools.terminal_chart import chart
 
 

@@ -1,19 +1,23 @@
-"""Say what images show: pcd predict INPUT --model DEPLOY --weights FILE [--labels FILE] [--top 5].
+"""Say what images show: pcd predict INPUT --run DIR, or --model DEPLOY --weights FILE.
 
+pcd predict cat.jpg --run runs/photos       (the net, transform, labels and weights of a run)
 pcd predict cat.jpg --model deploy.prototxt --weights net.caffemodel --labels words.txt
 pcd predict photos/ --model deploy.prototxt --weights net.caffemodel --mean-value 104,117,123 --json
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 
-from pycaffe_dist.cli._flags import flag, parser
+from pycaffe_dist.cli._flags import Parser, add_precision, flag, parser
 from pycaffe_dist.cli._image_flags import add_preparation, numbers, preparation
 from pycaffe_dist.cli._show import show
 from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.classify import Guess, best, read_inputs, read_labels, score
+from pycaffe_dist.tools.preprocess import Preprocess
+from pycaffe_dist.tools.run_model import run_model
 
 # Names of the flags: those of `pcd test`, and those of classify.py.
 MODEL = ("model", "model_def")
@@ -24,10 +28,13 @@ def main(argv: list[str]) -> int:
     p = parser("predict", __doc__)
     p.add_argument("input", metavar="INPUT", help="an image, a folder of images or a .npy")
     net = p.add_argument_group("the net")
+    text = "the --run-dir of a training: its net, labels, best or newest weights, and how it "
+    flag(net, "run", default="", metavar="DIR", help=text + "prepared images")
     text = "the deployed net's prototxt"
-    flag(net, *MODEL, dest=MODEL[1], required=True, metavar="FILE", help=text)
+    flag(net, *MODEL, dest=MODEL[1], default="", metavar="FILE", help=text)
     text = "a .caffemodel, binary or HDF5"
-    flag(net, *WEIGHTS, dest=WEIGHTS[1], required=True, metavar="FILE", help=text)
+    flag(net, *WEIGHTS, dest=WEIGHTS[1], default="", metavar="FILE", help=text)
+    add_precision(net)
     prepare = p.add_argument_group("how images are prepared")
     flag(prepare, "mean_value", type=numbers(float), metavar="B,G,R", help="subtract these instead")
     flag(prepare, "oversample", action="store_true", help="the mean over ten crops")
@@ -42,8 +49,7 @@ def main(argv: list[str]) -> int:
         p.error("argument --images_dim: give a height and a width: 256,256")
     if args.top < 1:
         p.error("argument --top: give 1 or more")
-    how = preparation(args)
-    labels = read_labels(args.labels) if args.labels else []
+    how, labels = _net(p, args)
     _, images = read_inputs(args.input, how.channels())
     found = [
         (name, best(scores, args.top, labels))
@@ -51,6 +57,21 @@ def main(argv: list[str]) -> int:
     ]
     show(json.dumps(_as_json(found), indent=1) if args.json else "\n".join(_as_text(found)))
     return 0
+
+
+def _net(p: Parser, args: argparse.Namespace) -> tuple[Preprocess, list[str]]:
+    """The net, how images are prepared for it, and the names of its classes."""
+    if bool(args.run) == bool(args.model_def):
+        p.error("give --run, or --model and --weights")
+    if not args.run and not args.pretrained_model:
+        p.error("argument --weights: is needed with --model")
+    how = preparation(args)
+    labels = read_labels(args.labels) if args.labels else []
+    if args.run:
+        run = run_model(args.run, args.pretrained_model)
+        how, labels = run.how, labels or run.labels
+        args.images_dim = args.images_dim or run.images_dim
+    return how, labels
 
 
 def _as_json(found: Sequence[tuple[str, list[Guess]]]) -> list[dict[str, object]]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pycaffe_dist
 from pycaffe_dist import python2
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.cli import INTERRUPTED
 from pycaffe_dist.cli._flags import parser
 from pycaffe_dist.files import atomic_write
@@ -76,7 +77,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _from_python2(source: bytes, path: str, module: dict[str, Any], args: Any) -> str:
+def _from_python2(source: bytes, path: str, module: Facts, args: Any) -> str:
     """The text of a script in Python 3; the modules beside it are going to be translated too."""
     from pycaffe_dist.py2 import hook  # needed by few
 

@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     add_import(net)
     where = p.add_argument_group("where it computes")
     add_gpu(where)
-    add_engine(where)
+    add_engine(where, test=True)
     args = p.parse_args(argv)
     log_to_stderr()
     use_engine(args)

@@ -1,8 +1,9 @@
-"""Time a net's layers as `caffe time` does: pcd time --model NET [--iterations 50] [--json]."""
+"""Time a net's layers as `caffe time` does: pcd time --model NET [--iterations 50] [--roofline]."""
 
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from dataclasses import asdict
 
 from pycaffe_dist.cli._flags import (
@@ -15,6 +16,7 @@ from pycaffe_dist.cli._flags import (
     use_engine,
 )
 from pycaffe_dist.cli._show import show
+from pycaffe_dist.net import Net
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.model import read_model
 from pycaffe_dist.tools.time import as_table, time_model
@@ -32,14 +34,33 @@ def main(argv: list[str]) -> int:
     add_import(net)
     where = p.add_argument_group("where it computes")
     add_gpu(where)
-    add_engine(where)
+    add_engine(where, test=True)
     out = p.add_argument_group("output")
+    text = "each layer against this machine's measured peaks, the widest gap first"
+    out.add_argument("--roofline", action="store_true", help=text)
+    out.add_argument("-o", "--output", metavar="FILE", help="with --roofline: a picture of it")
     out.add_argument("--json", action="store_true", help="the times as JSON on standard output")
     args = p.parse_args(argv)
+    if args.output and not args.roofline:
+        p.error("-o draws a roofline; add --roofline")
     log_to_stderr()
     use_engine(args)
     stages = args.stage.split(",")
     model = read_model(args.model, args.phase, args.level, stages, args.fake_data)
+    if args.roofline:
+        _roofline(model, args)
+        return 0
     times = time_model(model, args.iterations)
     show(json.dumps(asdict(times), indent=2) if args.json else "\n".join(as_table(times)))
     return 0
+
+
+def _roofline(net: Net, args: Namespace) -> None:
+    from pycaffe_dist.tools import roofline  # it needs LLVM, which timing alone does not
+
+    found = roofline.roofline(net, args.iterations)
+    show(
+        json.dumps(found.as_json(), indent=2) if args.json else "\n".join(roofline.as_table(found))
+    )
+    if args.output:
+        roofline.draw(found, args.output, f"{args.model}, {args.phase}")

@@ -2,7 +2,7 @@
 
 pcd train --solver solver.prototxt
 pcd train --solver solver.prototxt --weights a.caffemodel           (fine-tune)
-pcd train --solver solver.prototxt --resume auto --run-dir runs/1   (go on, or begin)
+pcd train --solver solver.prototxt --resume auto --run-dir runs/1   (resume, or begin)
 pcd train --solver solver.prototxt --ranks 4                        (four processes here)
 mpirun -n 4 pcd train --solver solver.prototxt                      (the same, by mpirun)
 """
@@ -16,6 +16,7 @@ import shlex
 
 from pycaffe_dist.cli._cluster_flags import add_cluster, asked_ranks, cluster_settings
 from pycaffe_dist.cli._flags import (
+    Group,
     Parser,
     add_engine,
     add_gpu,
@@ -38,8 +39,10 @@ from pycaffe_dist.parallel.job.launcher import (
 )
 from pycaffe_dist.parallel.job.watchdog import Watchdog
 from pycaffe_dist.report.glog import log_to_stderr
-from pycaffe_dist.tools.launch import Place, listening, train_on
-from pycaffe_dist.tools.train import TrainOptions, seconds, train
+from pycaffe_dist.tools.deadline import seconds
+from pycaffe_dist.tools.launch import listening, train_on
+from pycaffe_dist.tools.place import Place
+from pycaffe_dist.tools.train import TrainOptions, train
 
 CONNECT_SECONDS = 60.0  # in which MPI brings all ranks together, or never
 EFFECTS = ("stop", "snapshot", "none")
@@ -53,7 +56,7 @@ def main(argv: list[str]) -> int:
     if where.ranks > 1 or where.hosts:
         return train_on(where, argv, listening(args.sigint_effect, args.sighup_effect))
     with told():
-        return train(_options(args, argv))
+        return train(options_of(args, argv))
 
 
 def _as_rank(argv: list[str]) -> int:
@@ -64,14 +67,14 @@ def _as_rank(argv: list[str]) -> int:
         lifeline.say(lifeline.START, f"{rank} {os.getpid()}")
         tune_mpi()
         args = parse(argv)
-        options = _options(args, argv)
+        options = options_of(args, argv)
         log_to_stderr()
         with Watchdog(min(CONNECT_SECONDS, 5 * options.cluster.stall_timeout)) as watchdog:
             watchdog.waiting("the start of MPI", [r for r in range(ranks) if r != rank])
             communicator = connect()
             watchdog.done()
         asked = asked_ranks(args)
-        if asked not in (None, ranks):
+        if asked not in (None, ranks, args.as_ranks):
             raise NetError(f"--ranks {asked}, but mpirun started {ranks}")
         return train(options, communicator)
 
@@ -95,12 +98,14 @@ def place(args: argparse.Namespace) -> Place:
     return Place.of(ranks, args.hostfile)
 
 
-def _options(args: argparse.Namespace, argv: list[str]) -> TrainOptions:
+def options_of(args: argparse.Namespace, argv: list[str]) -> TrainOptions:
     names = {field.name for field in dataclasses.fields(TrainOptions)}
     given = {name: value for name, value in vars(args).items() if name in names}
     if args.gpu:
         ids = devices(args.gpu, args.engine)
         given["device"] = ids[local_rank() % len(ids)]
+    if args.as_ranks is not None and args.as_ranks < 1:
+        raise NetError(f"--as-ranks {args.as_ranks}: there is at least one")
     cluster = cluster_settings(args, seconds(args.stall_timeout))
     given["cluster"] = dataclasses.replace(cluster, deterministic=args.deterministic)
     return TrainOptions(**given, command="pcd train " + shlex.join(argv))
@@ -111,13 +116,38 @@ def _parser() -> Parser:
     caffe = p.add_argument_group("Caffe's flags")
     flag(caffe, "solver", required=True, metavar="FILE", help="the solver's prototxt")
     flag(caffe, "weights", default="", metavar="FILES", help="start from these, comma-separated")
-    flag(caffe, "snapshot", default="", metavar="FILE", help="go on from this .solverstate")
+    flag(caffe, "snapshot", default="", metavar="FILE", help="resume from this .solverstate")
     add_state(caffe)
     add_gpu(caffe)
     flag(caffe, "sigint_effect", choices=EFFECTS, default="stop", help="what Ctrl-C does")
     flag(caffe, "sighup_effect", choices=EFFECTS, default="snapshot", help="what SIGHUP does")
 
-    run = p.add_argument_group("the run")
+    _add_run(p.add_argument_group("the run"))
+
+    add_cluster(p)
+
+    data = p.add_argument_group("data")
+    flag(data, "data_threads", type=int, metavar="N", help="threads that prepare batches; 0: none")
+    flag(data, "shuffle", action="store_true", help="a new order of all records every epoch")
+    text = "what to do at a record that cannot be read"
+    flag(data, "bad_records", choices=("stop", "skip"), default="stop", help=text)
+
+    keep = p.add_argument_group("snapshots")
+    flag(keep, "resume", metavar="auto|FILE", help="auto: the newest whole snapshot, if any")
+    text = "write snapshots while training continues, from a copy in memory"
+    flag(keep, "snapshot_async", action="store_true", help=text)
+    flag(keep, "keep_last", type=int, default=0, metavar="K", help="delete older ones; 0: keep all")
+    flag(keep, "keep_best", default="", metavar="OUTPUT", help="snapshot at the best test score")
+
+    out = p.add_argument_group("what it says")
+    flag(out, "run_dir", metavar="DIR", help="settings, log, metrics and snapshots in one folder")
+    flag(out, "log_file", metavar="FILE", help="the log here too")
+    flag(out, "report", default="", metavar="NAMES", help="besides: tensorboard, wandb, mlflow")
+    return p
+
+
+def _add_run(run: Group) -> None:
+    """What is changed in the files, how long it runs, and where it computes."""
     run.add_argument(
         "--set", action="append", default=[], metavar="FIELD=VALUE", help="change the solver"
     )
@@ -132,25 +162,6 @@ def _parser() -> Parser:
     run.add_argument("--deterministic", action="store_true", help="the same numbers every time")
     flag(run, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_engine(run)
-    text = "what to do when the loss is no number"
+    text = "what to do when the loss is NaN or infinite"
     flag(run, "on_nan", choices=("stop", "snapshot", "continue"), default="stop", help=text)
     add_import(run)
-
-    add_cluster(p)
-
-    data = p.add_argument_group("data")
-    flag(data, "data_threads", type=int, metavar="N", help="threads that prepare batches; 0: none")
-    flag(data, "shuffle", action="store_true", help="a new order of all records every epoch")
-    text = "what to do at a record that cannot be read"
-    flag(data, "bad_records", choices=("stop", "skip"), default="stop", help=text)
-
-    keep = p.add_argument_group("snapshots")
-    flag(keep, "resume", metavar="auto|FILE", help="auto: the newest whole snapshot, if any")
-    flag(keep, "keep_last", type=int, default=0, metavar="K", help="delete older ones; 0: keep all")
-    flag(keep, "keep_best", default="", metavar="OUTPUT", help="snapshot at the best test score")
-
-    out = p.add_argument_group("what it says")
-    flag(out, "run_dir", metavar="DIR", help="settings, log, metrics and snapshots in one folder")
-    flag(out, "log_file", metavar="FILE", help="the log here too")
-    flag(out, "report", default="", metavar="NAMES", help="besides: tensorboard")
-    return p

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.boxes import areas, intersections, iou, verdicts
-from pycaffe_dist.memory import Array
 from pycaffe_dist.solvers.detection import VERSIONS, average_precision
 
 COCO_OVERLAPS = np.arange(50, 100, 5) / 100

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pycaffe_dist.errors import FileError, NetError, PcdError, PrototxtError, visible
@@ -60,6 +63,19 @@ class Report:
         return self
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the garbage collector: a net is no garbage, and it would be walked as it grows."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_uncollected()
 def check_file(
     path: str | os.PathLike[str], state: NetState | None = None, python: bool = False
 ) -> Report:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.memory import Array
 from pycaffe_dist.npy import read_npy
 from pycaffe_dist.pycaffe.classifier import Classifier
 from pycaffe_dist.tools.preprocess import (

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.database import kind_of, records_of, size_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 from pycaffe_dist.data.lmdb_writer import Record
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.weights import write_binaryproto
 from pycaffe_dist.tools.counter import Counter
 from pycaffe_dist.tools.ordered_map import ordered_map, usable_cores

@@ -25,7 +25,7 @@ from pycaffe_dist.data.image_list import read_image_list
 from pycaffe_dist.errors import FileError, PcdError
 from pycaffe_dist.files import read_bytes, reading
 from pycaffe_dist.proto.caffe_pb2 import LabelMap
-from pycaffe_dist.proto.wire import head
+from pycaffe_dist.proto.wire_format import head
 from pycaffe_dist.tools.convert_imageset import (
     Converted,
     Entry,

@@ -19,9 +19,9 @@ from pycaffe_dist.data.database import new_database
 from pycaffe_dist.data.draws import shuffle
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Color, Pixels, read_image, resize
-from pycaffe_dist.data.lmdb_writer import RECORDS_PER_COMMIT
+from pycaffe_dist.data.lmdb_writer import LABELS, RECORDS_PER_COMMIT
 from pycaffe_dist.errors import FileError, PcdError
-from pycaffe_dist.files import read_bytes
+from pycaffe_dist.files import atomic_write, read_bytes
 from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.tools.counter import Counter
 from pycaffe_dist.tools.ordered_map import ordered_map, usable_cores
@@ -124,6 +124,15 @@ def convert_imageset(
     if converted.count % RECORDS_PER_COMMIT:
         log.info(f"{source}:149", "Processed %d files.", converted.count)
     return converted
+
+
+def write_labels(folder: str, names: Sequence[str]) -> str:
+    """Write the names of the classes, one on each line, into a folder; the file."""
+    path = os.path.join(folder, LABELS)
+    with atomic_write(path) as file:
+        for name in names:
+            file.write(" ".join(name.split()).encode(errors="surrogateescape") + b"\n")
+    return path
 
 
 def class_folders(root: str) -> tuple[list[Entry], list[str]]:

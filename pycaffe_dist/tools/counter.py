@@ -54,5 +54,5 @@ class Counter:
         try:
             self.stream.write(text)
             self.stream.flush()
-        except OSError:  # the terminal has gone; the work goes on
+        except OSError:  # the terminal has gone; the work continues
             self.live = False

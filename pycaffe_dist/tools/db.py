@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter as Histogram
 from dataclasses import dataclass, field
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.contact_sheet import write_sheet
 from pycaffe_dist.data.database import kind_of, records_of, size_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
 from pycaffe_dist.data.encoded import encoded_shape
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import PcdError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.tools.counter import Counter
 from pycaffe_dist.tools.label_histogram import label_histogram

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data import hdf5_sink
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import atomic_write, read_bytes, reading
-from pycaffe_dist.memory import Array
 from pycaffe_dist.pycaffe.detector import Detector
 from pycaffe_dist.tools.preprocess import Preprocess, as_net_error, read_picture
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.drawing import draw_boxes
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Pixels, read_image
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import atomic_write, make_folder
 from pycaffe_dist.layers.ssd.image_sizes import in_pixels
-from pycaffe_dist.memory import Array
 from pycaffe_dist.tools.detect import read_names
 from pycaffe_dist.tools.image_net import ImageNet
 from pycaffe_dist.tools.preprocess import Preprocess, pictures_in

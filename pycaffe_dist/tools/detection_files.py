@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotation_files import Annotated, coco_object, in_parts, read_json, read_voc
 from pycaffe_dist.data.annotations import CORNERS, DIFFICULT, LABEL, parse_annotated
 from pycaffe_dist.data.database import kind_of, records_of
@@ -17,7 +18,6 @@ from pycaffe_dist.data.image import Color, Pixels
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LabelMap
 from pycaffe_dist.tools.create_label_map import coco_label_map
 

@@ -9,7 +9,7 @@ from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.caffe_pb2 import Phase
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.pycaffe.draw import draw_net
-from pycaffe_dist.tools.net_svg import net_svg
+from pycaffe_dist.pycaffe.net_svg import net_svg
 
 ALL = "ALL"
 

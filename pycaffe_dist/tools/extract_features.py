@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.backends import Put
 from pycaffe_dist.data.database import BACKENDS, new_database
 from pycaffe_dist.data.hdf5_rows import new_rows
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, Datum, NetState
 from pycaffe_dist.proto.nets import read_net
@@ -48,21 +48,11 @@ def extract_features(
         FileError: a database exists or cannot be written, or a file cannot be read.
     """
     if len(blobs) != len(databases):
-        raise NetError(
-            f"{len(blobs)} blobs and {len(databases)} databases: give one database for each blob"
-        )
+        given = f"{len(blobs)} blobs and {len(databases)} databases"
+        raise NetError(f"{given}: give one database for each blob")
     if batches < 1:
         raise PcdError(f"num_mini_batches must be 1 or more, not {batches}")
-    file = read_net(model)
-    file.net.state.MergeFrom(NetState(phase=TEST))
-    check_weights([weights])
-    check_sources([file])
-    net = Net(file, Context(engine=engines.current()))
-    load_weights(net, weights)
-    for name in blobs:
-        if name not in net.blob_ids:
-            hint = did_you_mean(name, net.blob_names)
-            raise NetError(f"{model}: there is no blob {name!r}{hint}")
+    net = _net(weights, model, blobs)
     if ranks > 1:
         databases = [f"{database}_{rank}" for database in databases]
     counts = dict.fromkeys(databases, 0)
@@ -87,6 +77,21 @@ def extract_features(
         log.info("extract_features.cpp:182", text, counts[database], name)
     log.info("extract_features.cpp:187", "Successfully extracted the features!")
     return counts
+
+
+def _net(weights: str, model: str, blobs: Sequence[str]) -> Net:
+    """The net in TEST phase with its weights; it has these blobs."""
+    file = read_net(model)
+    file.net.state.MergeFrom(NetState(phase=TEST))
+    check_weights([weights])
+    check_sources([file])
+    net = Net(file, Context(engine=engines.current()))
+    load_weights(net, weights)
+    for name in blobs:
+        if name not in net.blob_ids:
+            hint = did_you_mean(name, net.blob_names)
+            raise NetError(f"{model}: there is no blob {name!r}{hint}")
+    return net
 
 
 def _forward(net: Net, mine: bool) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pycaffe_dist import caffe_log
+from pycaffe_dist.aliases import Shape
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
@@ -24,12 +25,12 @@ from pycaffe_dist.proto.state import filter_net, merge_state
 from pycaffe_dist.sketch import Sketch
 from pycaffe_dist.tools.fake_sources import Source
 from pycaffe_dist.tools.fake_uses import (
+    COUNTS_LABELS,
     LETS_LABELS_PASS,
     MARKED,
     NAMED,
     RESIZES_LABELS,
     TARGETS,
-    Shape,
     Use,
     before,
     is_label_bottom,
@@ -248,7 +249,7 @@ class _Trial:
         return bool(takers) and all(
             is_label_bottom(layer, i)
             or (
-                layer.type in LETS_LABELS_PASS
+                layer.type in (*LETS_LABELS_PASS, *COUNTS_LABELS)
                 and layer.type != "Concat"
                 and blob not in layer.top
                 and all(self._only_label(top) for top in layer.top)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pycaffe_dist.aliases import Shape
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter, LayerParameter, NetParameter
 from pycaffe_dist.sketch import Sketch
-from pycaffe_dist.tools.fake_uses import MARKED, Shape
+from pycaffe_dist.tools.fake_uses import MARKED
 
 IMAGE_USERS = ("Convolution", "Deconvolution", "Pooling", "LRN", "Im2col", "SPP", "Crop", "Slice")
 # A label for each pixel of the image, (N, 1, H, W).

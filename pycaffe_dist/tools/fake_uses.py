@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from pycaffe_dist.aliases import Facts, Shape
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter, LayerParameter
-
-Shape = tuple[int, ...]
 
 CLASS_LABELS = (
     "SoftmaxWithLoss",
@@ -56,8 +54,16 @@ TARGETS = (
     "SmoothL1LossOHEM",
     "SoftmaxCrossEntropyLoss",
     "L1Loss",
+    "YoloSeg",
+    "SegmentationEvaluate",
 )
-UNIT_TARGETS = ("SigmoidCrossEntropyLoss", "DiceCoefLoss", "SoftmaxCrossEntropyLoss")
+UNIT_TARGETS = (
+    "SigmoidCrossEntropyLoss",
+    "DiceCoefLoss",
+    "SoftmaxCrossEntropyLoss",
+    "YoloSeg",
+    "SegmentationEvaluate",
+)
 MARKED = ("LSTM", "RNN", "Lstm")  # whose second bottom says where sequences begin
 REGIONS = ("ROIPooling", "ROIAlign", "PSROIPooling")  # whose second bottom is regions of interest
 BESIDE = ("GuidedDropout", "LabelsequenceAccuracy")  # others whose second bottom is no image
@@ -66,6 +72,7 @@ NAMED = {"im_info": (1, 3), "gt_boxes": (4, 5)}
 # What a label goes through on its way to the loss and is a label still.
 LETS_LABELS_PASS = ("Split", "Slice", "Concat", "Reshape", "Flatten", "Silence")
 RESIZES_LABELS = ("Interp",)
+COUNTS_LABELS = ("Reduction",)  # of whose shape the label's cannot be told
 
 
 @dataclass
@@ -189,7 +196,7 @@ def _sequences(layer: LayerParameter, i: int, scores: Shape) -> Use:
 
 
 def _class_axis(layer: LayerParameter) -> int:
-    axes: dict[str, Any] = {
+    axes: Facts = {
         "SoftmaxWithLoss": layer.softmax_param,
         "Accuracy": layer.accuracy_param,
         "InfogainLoss": layer.infogain_loss_param,

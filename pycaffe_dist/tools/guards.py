@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Snapshotting
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.job.failure import rank_name
 from pycaffe_dist.solver import Solver
@@ -28,7 +28,7 @@ UNKNOWN = "a pass that cannot be repeated, because all ranks have a part in it (
 
 
 class TrainingError(PcdError):
-    """Training that cannot usefully go on."""
+    """Training that cannot usefully continue."""
 
 
 class LossGuard:
@@ -130,13 +130,13 @@ class LossGuard:
         if not isinstance(event, Snapshotting) or self.on_nan == "continue":
             return
         net = self.solver.net
-        for param in net.params.learnable if event.what == "weights" else []:
+        for param in net.params.learnable if event.what != "state" else []:
             if not finite(param.blob.data):
                 layer, blob = param.owner
                 raise TrainingError(
                     f"iteration {event.iteration}: parameter {blob} of layer "
-                    f'"{net.layer_names[layer]}" is no number after the last update; no snapshot '
-                    f"was written. {REMEDY}"
+                    f'"{net.layer_names[layer]}" is NaN or infinite after the last update; no '
+                    f"snapshot was written. {REMEDY}"
                 )
 
 
@@ -147,7 +147,7 @@ def finite(values: Array) -> bool:
 
 
 def first_non_finite(net: Net) -> str:
-    """The first layer, in forward order, with a parameter or an output that is no number.
+    """The first layer, in forward order, with a parameter or an output that is NaN or infinite.
 
     The batch is run once more, layer by layer: inner blobs are not kept while a net trains.  To the
     end, because all ranks do so, and layers may be exchanging something.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist import engines
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.image import Color, Pixels, resize
 from pycaffe_dist.data.scaling import apply_resize
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
@@ -20,6 +20,7 @@ from pycaffe_dist.proto.caffe_pb2 import (
     ResizeParameter,
     TransformationParameter,
 )
+from pycaffe_dist.proto.deploy import with_input
 from pycaffe_dist.proto.nets import NetFile, read_net
 from pycaffe_dist.proto.state import filter_net
 from pycaffe_dist.tools.inputs import check_weights
@@ -51,7 +52,7 @@ class ImageNet:
         self.size = tuple(size) if size is not None else _size_of(source)
         self.resize = self._resize(size)
         shape = (1, _channels(source), *(side or ANY for side in self.size))
-        made = _with_input(net, source, shape)
+        made = with_input(net, source, shape)
         check_weights([how.pretrained_model])
         self.net = Net(NetFile(made, how.model_def, []), Context(engine=engines.current()))
         load_weights(self.net, how.pretrained_model)
@@ -157,28 +158,3 @@ def _size_of(source: LayerParameter) -> tuple[int, ...]:
         return p.crop_size or p.crop_h or p.crop_height, p.crop_size or p.crop_w or p.crop_width
     image = source.image_data_param
     return (image.new_height, image.new_width) if image.new_height else OWN_SIZE
-
-
-def _with_input(net: NetParameter, source: LayerParameter, shape: tuple[int, ...]) -> NetParameter:
-    """The net with an input in place of its images, without what needs labels or writes files."""
-    out = NetParameter()
-    out.CopyFrom(net)
-    del out.layer[:]
-    gone: set[str] = set()
-    for layer in net.layer:
-        if layer.name == source.name and not layer.bottom:
-            first = out.layer.add(name=layer.name, type="Input", top=layer.top[:1])
-            first.input_param.shape.add(dim=shape)
-            if layer.type == "Input":
-                first.top.extend(layer.top[1:])
-                first.input_param.shape.extend(layer.input_param.shape[1:])
-            else:
-                gone.update(layer.top[1:])
-        elif gone.isdisjoint(layer.bottom):
-            out.layer.add().CopyFrom(layer)
-            out.layer[-1].detection_output_param.ClearField("save_output_param")
-            if not layer.HasField("detection_output_param"):
-                out.layer[-1].ClearField("detection_output_param")
-        else:
-            gone.update(layer.top)
-    return out

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycaffe_dist import engines
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import save_weights
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference, run_apart
 from pycaffe_dist.onnx.importing.build import Builder

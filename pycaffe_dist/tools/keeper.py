@@ -7,8 +7,8 @@ import math
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import Event, Restored, Snapshotted, SolveEnds, Tested
 from pycaffe_dist.solver import Solver
@@ -23,7 +23,7 @@ class Keeper:
     """Subscriber that makes a snapshot at each best test score and deletes what is not to be kept.
 
     A score called loss is best when it is lowest, any other when it is highest.  The best so far is
-    a note of the solver, which every snapshot holds: a run that goes on knows it.  Of several ranks
+    a note of the solver, which every snapshot holds: a resumed run knows it.  Of several ranks
     all have a keeper, because all take part in a snapshot; rank 0 deletes and links.
 
     Args:
@@ -37,9 +37,9 @@ class Keeper:
         self.solver, self.last, self.metric, self.link = solver, last, metric, link
 
     @property
-    def best(self) -> dict[str, Any] | None:
+    def best(self) -> Facts | None:
         """The best so far by the metric of this run."""
-        note: dict[str, Any] | None = self.solver.notes.get(NOTE)
+        note: Facts | None = self.solver.notes.get(NOTE)
         return note if note and note["metric"] == self.metric else None
 
     def __call__(self, event: Event) -> None:
@@ -68,6 +68,8 @@ class Keeper:
         }
         if event.iteration:
             self.solver.snapshot()
+            if self.solver.writer:
+                self.solver.writer.wait()  # what is linked is there
             self._name()
             self._link(weights)
 

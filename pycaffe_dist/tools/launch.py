@@ -7,15 +7,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.errors import PcdError
 from pycaffe_dist.parallel.job import lifeline
-from pycaffe_dist.parallel.job.hostfile import Host, read_hostfile, unknown
+from pycaffe_dist.parallel.job.memory import memory_folder
 from pycaffe_dist.parallel.job.mpirun_words import by_signal
 from pycaffe_dist.parallel.job.reach import Probe
 from pycaffe_dist.parallel.job.supervisor import Job, to_stdout
@@ -24,60 +24,49 @@ from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.solver import Action
 from pycaffe_dist.solvers import snapshots
-from pycaffe_dist.threads import cores
+from pycaffe_dist.tools.elastic import Elastic, Team
+from pycaffe_dist.tools.place import Place
 from pycaffe_dist.tools.signals import INTERRUPTED, Signals
 
 POLL_SECONDS = 0.05
 RESTART_SECONDS = 1.0  # for ports and locks of the dead to be free again
 LONGEST_PAUSE = 60.0  # between attempts that do not even begin: a host may be coming back
 START_SECONDS = 300.0  # that a job may take, at least, to its first sign of life
-REACH_SECONDS = 15.0  # without a sign of life, after which hosts are asked whether they answer
-ANSWER_SECONDS = 30.0  # in which they do, or are taken for unreachable
-MOST_ON_A_CORE = 32
+REACH_SECONDS, ANSWER_SECONDS = 15.0, 30.0  # of a job that trains: see Hosts
 FAREWELL_SECONDS = 15.0  # that processes may take to leave after the job is done
 LOST_SECONDS = 3.0  # and after a rank has failed: mpirun waits for hosts that are cut off
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where ranks run: so many here, or on hosts."""
-
-    ranks: int = 1
-    hosts: tuple[Host, ...] = ()
-
-    @staticmethod
-    def of(ranks: int | None, hostfile: str | None) -> Place:
-        if ranks is not None and ranks < 1:
-            raise NetError(f"--ranks {ranks}: there is at least one")
-        if hostfile:
-            hosts = read_hostfile(hostfile, ranks)
-            return Place(sum(host.slots for host in hosts), tuple(hosts))
-        most = MOST_ON_A_CORE * cores()
-        if ranks is not None and ranks > most:
-            raise NetError(
-                f"--ranks {ranks}: on {cores()} core(s) at most {most} ranks are started. Other "
-                "machines have room too: --hostfile."
-            )
-        return Place(ranks or 1)
-
-    def warn(self) -> None:
-        """Say what may be wrong with it."""
-        if not self.hosts and self.ranks > cores():
-            logger.warning("%d ranks take turns on %d core(s)", self.ranks, cores())
-        for host in unknown(self.hosts):
-            logger.warning("There is no address for the host %s; only ssh may know it", host)
-
-
 @dataclass
 class LaunchOptions:
-    """The flags of ``pcd launch``, by their names; ``train`` is what follows the dashes."""
+    """The flags of ``pcd launch``, by their names; ``train`` is what follows the dashes.
+
+    Attributes:
+        fits: the numbers of ranks that can divide the batch; None: any can.
+        run, resumes: what tells a run from others, and whether it begins where it stopped.
+    """
 
     place: Place
     train: list[str] = field(default_factory=list)
     max_restarts: int = 3
     heartbeat_timeout: float = 600.0
+    memory_snapshot: int = 0
+    elastic: Elastic | None = None
+    fits: Sequence[int] | None = None
+    run: str = ""
+    resumes: bool = False
+
+    @contextmanager
+    def memory(self) -> Iterator[dict[str, str]]:
+        """The variables by which ranks know where to keep snapshots in memory, while it lasts."""
+        if not self.memory_snapshot:
+            yield {}
+            return
+        with memory_folder(self.run, self.resumes) as folder:
+            every = str(self.memory_snapshot)
+            yield {lifeline.MEMORY_FOLDER: str(folder), lifeline.MEMORY_EVERY: every}
 
 
 def listening(sigint: str, sighup: str) -> Signals:
@@ -101,42 +90,52 @@ def train_on(place: Place, argv: Sequence[str], signals: Signals) -> int:
 
 
 def launch(options: LaunchOptions, signals: Signals) -> int:
-    """Train, and after a failure go on from the newest whole snapshot; the exit code."""
+    """Train, and after a failure resume from the newest whole snapshot; the exit code."""
     log_to_stderr()
     options.place.warn()
+    team = Team(options.place, options.elastic, options.fits)
+    env = dict(os.environ)
     states: list[str] = []
-    began, in_vain = False, 0
-    with signals:
-        for attempt in range(options.max_restarts + 1):
-            why, job = _attempt(options, attempt, states, signals)
+    began, in_vain, failures = False, 0, 0
+    with signals, options.memory() as memory:
+        env |= memory
+        while True:
+            why, job = _attempt(options, team, env, states, signals)
+            env[lifeline.AGAIN] = "1"
             states += job.snapshots
             began |= job.iteration is not None
             in_vain = in_vain + 1 if job.iteration is None else 0
             if job.end is not None or signals.received:
                 return _code(job, signals)
+            if not why:  # ranks join
+                continue
             if not began and job.failed and not job.stalls:
                 logger.error("It failed before its first iteration: starting it again is no help")
                 return job.code
-            left = options.max_restarts - attempt
+            left = options.max_restarts - (0 if team.progressed(job) else failures)
+            failures = options.max_restarts - left + 1
             logger.error("The job failed: %s; %d restarts left", why, left)
             if signals.received:  # nobody reads what we say, for one
                 return _code(job, signals)
-            if left:
-                time.sleep(min(LONGEST_PAUSE, RESTART_SECONDS * 2**in_vain))
+            if not left:
+                break
+            team.after_failure(job)
+            time.sleep(min(LONGEST_PAUSE, RESTART_SECONDS * 2**in_vain))
         logger.error("Given up after %d restarts; the last failure: %s", options.max_restarts, why)
         return job.code
 
 
 def _attempt(
-    options: LaunchOptions, attempt: int, states: list[str], signals: Signals
+    options: LaunchOptions, team: Team, env: dict[str, str], states: list[str], signals: Signals
 ) -> tuple[str, Job]:
-    env = dict(os.environ) | ({lifeline.AGAIN: str(attempt)} if attempt else {})
+    """Why it failed, and the job; "" if it was ended so that ranks can join."""
     state = newest(states)
     if state:
         env[lifeline.RESUME] = state
-        logger.info("Going on from %s", state)
-    with Screen() as screen, screen.job(options.train, options.place, env) as job:
-        why = _attend(job, signals, options.heartbeat_timeout)
+        logger.info("Restarting from %s", state)
+    flags = options.elastic.flags() if options.elastic else []
+    with Screen() as screen, screen.job([*options.train, *flags], team.place, env) as job:
+        why = _attend(job, signals, options.heartbeat_timeout, team)
     return why, job
 
 
@@ -170,10 +169,13 @@ def _program(argv: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pycaffe_dist", "train", *argv]
 
 
-def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
-    """Stay with a job until it is over, passing wishes on; why it failed, if it did."""
+def _attend(job: Job, signals: Signals, heartbeat_timeout: float, team: Team | None = None) -> str:
+    """Stay with a job until it is over, passing wishes on; why it failed, if it did.
+
+    With a team it may be ended for ranks that can join: then there is no reason.
+    """
     over = None
-    hosts = Hosts(job)
+    hosts = Hosts(job, REACH_SECONDS, ANSWER_SECONDS)
     while job.running:
         wish = signals.requested()
         if wish is not Action.NONE:
@@ -186,6 +188,11 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
                 job.kill()
         elif hosts.away(now):
             job.kill()
+        elif team is not None and team.wants_to_join(job):
+            logger.info("Ranks join at iteration %d", job.kept)
+            job.kill(politely=False)
+            team.join(job)
+            return ""
         elif heartbeat_timeout and now - job.heard_at > _patience(job, heartbeat_timeout):
             job.kill()
             return f"no sign of life for {now - job.heard_at:.0f} s {_where(job)}"
@@ -195,22 +202,29 @@ def _attend(job: Job, signals: Signals, heartbeat_timeout: float) -> str:
 
 
 class Hosts:
-    """Finds out, when no rank is heard of, whether there are hosts that do not answer."""
+    """Finds out, when no rank is heard of, whether there are hosts that do not answer.
 
-    def __init__(self, job: Job) -> None:
+    Args:
+        job: which is being started.
+        reach: seconds without a sign of life, after which they are asked.
+        answer: seconds in which they answer, or are taken for unreachable.
+    """
+
+    def __init__(self, job: Job, reach: float, answer: float) -> None:
         self.job, self._begin = job, time.monotonic()
+        self._reach, self._answer = reach, answer
         self._probe: Probe | None = None
         self._over = not job.hosts
 
     def away(self, now: float) -> bool:
         """Whether the job is to be given up."""
         waited = now - self._begin
-        if self._over or (self.job.started and self._probe is None) or waited < REACH_SECONDS:
+        if self._over or (self.job.started and self._probe is None) or waited < self._reach:
             return False
         if self._probe is None:
             self._probe = self.job.probe()
         silent = self._probe.silent()
-        early = waited < REACH_SECONDS + ANSWER_SECONDS
+        early = waited < self._reach + self._answer
         if early and not self._probe.hosts:  # mpirun has not come to them yet, or needs no ssh
             self._probe = None
             return False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import engines
+from pycaffe_dist.engines import runtime
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -38,7 +39,9 @@ def read_model(
         log.info("caffe.cpp:275", "Use CPU.")
     else:
         log.info("caffe.cpp:267", "Use GPU with device ID %d", engine.device)
-    return Net(file, Context(engine=engine, writes=writes))
+    net = Net(file, Context(engine=engine, writes=writes))
+    runtime.attach(net)
+    return net
 
 
 def dry_net(file: NetFile, state: NetState, python: bool = False) -> Sketch:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links, bits_per_second, measure_rank
 from pycaffe_dist.parallel.plan.plan import Entry, Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.simulate.hardware import WITHIN_LATENCY
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_solver, train_net
 from pycaffe_dist.report.table import amount, table
 from pycaffe_dist.sketch import NOT_RUN
@@ -19,25 +21,54 @@ from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.overrides import override_solver
 from pycaffe_dist.tools.solver_file import check_nets
 
-WITHIN_LATENCY = 5e-6  # seconds, from rank to rank of a node
 MOST_NAMES = 2  # of a bucket's parameters shown
+
+
+@dataclass
+class Training:
+    """The flags that name what is trained, by their names."""
+
+    solver: str
+    batch: int | None = None
+    level: int = 0
+    stage: str = ""
+    set: list[str] = field(default_factory=list)
+    allow_python: bool = False
+
+    def read(self) -> tuple[SolverParameter, Net, list[str]]:
+        """The solver, its net without values, and what had to be assumed."""
+        _at_least_1(batch=self.batch)
+        solver = read_solver(self.solver).message
+        for setting in self.set:
+            override_solver(solver, setting)
+        solver.train_state.level = self.level
+        solver.train_state.stage.extend(s for s in self.stage.split(",") if s)
+        described = train_net(solver)
+        check_nets(self.solver, [described])
+        file = described.read()
+        net = dry_net(file, file.net.state, self.allow_python)
+        net.refuse_problems()
+        if self.batch:
+            set_batch(net, self.batch)
+        assumed = []
+        if net.guess:
+            assumed.append("the data cannot be read: the shape of a record is a guess")
+        for layer in net.not_run:
+            text = "it and the layers that need its tops are left out; --allow-python runs it"
+            assumed.append(f"{layer} is {NOT_RUN}: {text}")
+        return solver, net, assumed
 
 
 @dataclass
 class PlanOptions:
     """The flags of ``pcd plan``, by their names."""
 
-    solver: str
+    training: Training
     ranks: int
     nodes: int | None = None
     bandwidth: str = "1gbit"
     latency: float = 100.0
-    batch: int | None = None
     gflops: float | None = None
-    level: int = 0
-    stage: str = ""
-    set: list[str] = field(default_factory=list)
-    allow_python: bool = False
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
 
 
@@ -52,7 +83,7 @@ class Planned:
     def as_text(self) -> list[str]:
         return [*plan_table(self.plan, self.net), *self.assumed]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Facts:
         whole = asdict(self.plan)
         for entry, facts in zip(self.plan.entries, whole["entries"], strict=True):
             facts["layer"] = self.net.layer_names[entry.layer]
@@ -63,35 +94,18 @@ class Planned:
 
 def plan_of(options: PlanOptions) -> Planned:
     """Plan without a cluster and without data: links as stated, computing as measured here."""
-    for flag, number in (
-        ("ranks", options.ranks),
-        ("nodes", options.nodes),
-        ("batch", options.batch),
-    ):
+    _at_least_1(ranks=options.ranks, nodes=options.nodes)
+    solver, net, assumed = options.training.read()
+    links, stated = _stated_links(options)
+    nodes = options.nodes or options.ranks
+    plan = make_plan(net, options.cluster, options.ranks, nodes, links, solver)
+    return Planned(plan, net, [stated, *assumed])
+
+
+def _at_least_1(**numbers: int | None) -> None:
+    for flag, number in numbers.items():
         if number is not None and number < 1:
             raise NetError(f"--{flag} must be 1 or more, not {number}")
-    solver = read_solver(options.solver).message
-    for setting in options.set:
-        override_solver(solver, setting)
-    solver.train_state.level = options.level
-    solver.train_state.stage.extend(s for s in options.stage.split(",") if s)
-    described = train_net(solver)
-    check_nets(options.solver, [described])
-    file = described.read()
-    net = dry_net(file, file.net.state, options.allow_python)
-    net.refuse_problems()
-    if options.batch:
-        set_batch(net, options.batch)
-    links, assumed = _stated_links(options)
-    if net.guess:
-        assumed.append("the data cannot be read: the shape of a record is a guess")
-    for layer in net.not_run:
-        text = "it and the layers that need its tops are left out; --allow-python runs it"
-        assumed.append(f"{layer} is {NOT_RUN}: {text}")
-    nodes = options.nodes or options.ranks
-    return Planned(
-        make_plan(net, options.cluster, options.ranks, nodes, links, solver), net, assumed
-    )
 
 
 def set_batch(net: Net, batch: int) -> None:
@@ -105,7 +119,7 @@ def set_batch(net: Net, batch: int) -> None:
                 top.reshape(batch, *top.shape[1:])
 
 
-def _stated_links(options: PlanOptions) -> tuple[Links, list[str]]:
+def _stated_links(options: PlanOptions) -> tuple[Links, str]:
     if options.latency < 0:
         raise NetError(f"--latency is 0 or more microseconds, not {options.latency:g}")
     if options.gflops is not None and options.gflops <= 0:
@@ -116,10 +130,10 @@ def _stated_links(options: PlanOptions) -> tuple[Links, list[str]]:
         flops, how = options.gflops * 1e9, "as stated"
     between = AlphaBeta(options.latency * 1e-6, 8 / bits_per_second(options.bandwidth))
     within = AlphaBeta(WITHIN_LATENCY, 2 * 2 / memory)
-    return Links(between, within, flops, memory), [
+    return Links(between, within, flops, memory), (
         f"link {options.bandwidth}, {options.latency:g} us; a rank computes {amount(flops)}FLOP/s "
         f"({how})"
-    ]
+    )
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import check_is_file, reading
-from pycaffe_dist.memory import Array
 from pycaffe_dist.npy import read_npy
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import read_binaryproto
@@ -34,11 +34,15 @@ class Preprocess:
 
     def channels(self) -> int:
         """Of the images that the net takes: 1 for grey, 3 for colour."""
+        return self.input_shape()[0]
+
+    def input_shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of the images that the net takes."""
         for layer in read_net(self.model_def).net.layer:
             if layer.type == "Input" and layer.input_param.shape:
                 dims = layer.input_param.shape[0].dim
                 if len(dims) == 4:
-                    return int(dims[1])
+                    return int(dims[1]), int(dims[2]), int(dims[3])
                 raise NetError(
                     f'{self.model_def}: input "{layer.name}" has {len(dims)} axes; images need '
                     "4 (batch, channels, height, width)"

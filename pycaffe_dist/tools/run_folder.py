@@ -18,7 +18,7 @@ LOG, METRICS, COMMANDS = "train.log", "metrics.jsonl", "command.txt"
 
 
 def claim(folder: str, resume: str) -> None:
-    """Make the folder of a run that begins, or that goes on from ``resume`` ("auto": if it can).
+    """Make the folder of a run that begins, or that resumes from ``resume`` ("auto": if it can).
 
     A run that ended before its first iteration has left nothing that is worth keeping.
 
@@ -31,7 +31,7 @@ def claim(folder: str, resume: str) -> None:
         return
     raise FileError(
         f"{folder}: holds a run already (its commands are in {Path(folder) / COMMANDS}). "
-        f"To go on with it: --resume auto. For another run: --run-dir {next_name(folder)}"
+        f"To continue it: --resume auto. For another run: --run-dir {next_name(folder)}"
     )
 
 
@@ -53,7 +53,7 @@ def next_name(folder: str) -> str:
 
 
 def describe(folder: str, command: str, param: SolverParameter) -> None:
-    """What a run was, for whoever finds its folder later; one that goes on adds its command."""
+    """What a run was, for whoever finds its folder later; a resumed one adds its command."""
     place = Path(folder)
     before = _read(place / COMMANDS) if os.path.lexists(place / COMMANDS) else ""
     for name, text in (

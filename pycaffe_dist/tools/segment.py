@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.data.drawing import CLASSES, palette
 from pycaffe_dist.data.image import Pixels
 from pycaffe_dist.data.label_image import read_label_image
 from pycaffe_dist.data.scaling import resize_by
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.report.table import table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import PcdError, visible
 from pycaffe_dist.facts import LayerFacts, layer_facts, totals
 from pycaffe_dist.proto.caffe_pb2 import NetState
@@ -31,7 +31,7 @@ class Summary:
         notes += [f"({layer} is {NOT_RUN}; --allow-python runs it)" for layer in self.not_run]
         return [f"{visible(self.name) or 'net'}, {self.phase}", *notes, *net_table(self.layers)]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Facts:
         whole = asdict(self)
         whole["totals"] = asdict(totals(self.layers))
         return whole

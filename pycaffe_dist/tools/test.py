@@ -10,7 +10,7 @@ from pycaffe_dist.events import Output
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.net import Net
 from pycaffe_dist.report.caffe_lines import with_loss
-from pycaffe_dist.solver import outputs_of
+from pycaffe_dist.solvers.testing import outputs_of
 
 
 def test_model(net: Net, weights: str, iterations: int) -> list[Output]:

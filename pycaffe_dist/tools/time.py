@@ -40,6 +40,7 @@ class Times:
     whole_backward_ms: float
     reorders: float  # values that changed their layout in a forward and backward pass
     reorder_ms: float
+    whole_by: str = ""  # the library that computes whole forward passes, if one does
 
     @property
     def forward_ms(self) -> float:
@@ -57,11 +58,7 @@ def time_model(net: Net, iterations: int) -> Times:
     """
     if iterations < 1:
         raise NetError(f"-iterations must be 1 or more, not {iterations}")
-    log.info("caffe.cpp:351", "Performing Forward")
-    log.info("caffe.cpp:356", "Initial loss: %g", net.forward())
-    log.info("caffe.cpp:357", "Performing Backward")
-    net.backward()
-    _each_layer(net)  # alone, each may be computed otherwise: what is fastest is found out here
+    _warm_up(net)
     log.info("caffe.cpp:365", "*** Benchmark begins ***")
     log.info("caffe.cpp:366", "Testing for %d iterations.", iterations)
     count = len(net.layers)
@@ -75,8 +72,7 @@ def time_model(net: Net, iterations: int) -> Times:
         forward = [a + b for a, b in zip(forward, seconds[0], strict=True)]
         backward = [a + b for a, b in zip(backward, seconds[1], strict=True)]
         whole += spent
-        text = "Iteration: %d forward-backward time: %g ms."
-        log.info("caffe.cpp:394", text, iteration + 1, spent * 1e3)
+        _log_iteration(iteration + 1, spent)
     then, seconds_then = net.context.engine.converting()
     times = Times(
         iterations,
@@ -95,9 +91,22 @@ def time_model(net: Net, iterations: int) -> Times:
         sum(_seconds(net, net.backward) for _ in range(iterations)) / iterations * 1e3,
         (then - reorders) / iterations,
         (seconds_then - reorder_seconds) / iterations * 1e3,
+        net.substitute.name if net.substitute else "",
     )
     _log_times(times, whole * 1e3)
     return times
+
+
+def _log_iteration(number: int, seconds: float) -> None:
+    log.info("caffe.cpp:394", "Iteration: %d forward-backward time: %g ms.", number, seconds * 1e3)
+
+
+def _warm_up(net: Net) -> None:
+    log.info("caffe.cpp:351", "Performing Forward")
+    log.info("caffe.cpp:356", "Initial loss: %g", net.forward())
+    log.info("caffe.cpp:357", "Performing Backward")
+    net.backward()
+    _each_layer(net)  # alone, each may be computed otherwise: what is fastest is found out here
 
 
 def _each_layer(net: Net) -> tuple[list[float], list[float]]:
@@ -149,7 +158,7 @@ def as_table(times: Times) -> list[str]:
     ]
     whole = f"{times.whole_forward_ms:.3f}", f"{times.whole_backward_ms:.3f}"
     rows.append(("sum", "", f"{times.forward_ms:.3f}", f"{times.backward_ms:.3f}", "", "", ""))
-    rows.append(("whole pass", "", *whole, "", "", ""))
+    rows.append(("whole pass", "", *whole, "", times.whole_by, ""))
     heads = ("layer", "type", "forward ms", "backward ms", "forward rate", "forward by")
     lines = table((*heads, "backward by (weights / bottom)"), rows, left=2)
     if times.reorders:

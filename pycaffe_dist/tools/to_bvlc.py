@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.bvlc import without_dialects
 from pycaffe_dist.proto.caffe_pb2 import BNParameter, EltwiseParameter, LayerParameter, NetParameter

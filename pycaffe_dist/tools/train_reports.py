@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.events import Displayed, Event, Subscriber
 from pycaffe_dist.files import make_folder
@@ -18,12 +19,15 @@ from pycaffe_dist.parallel.job.failure import rank_name
 from pycaffe_dist.parallel.job.lifeline import Lifeline
 from pycaffe_dist.parallel.observe.stats import write_stats
 from pycaffe_dist.parallel.observe.trace import Recorder, Totals, write_trace
+from pycaffe_dist.proto.caffe_pb2 import SolverParameter
+from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.report.caffe_lines import CaffeLines
-from pycaffe_dist.report.glog import GlogFormatter, LogFile, log_to_stderr
+from pycaffe_dist.report.glog import GlogFormatter, LogFile, log_to_stderr, warn_on_screen_only
 from pycaffe_dist.report.metrics import MetricsFile
 from pycaffe_dist.report.net_outputs import NetOutputs
 from pycaffe_dist.report.progress import Progress
 from pycaffe_dist.report.tensorboard import TensorBoard
+from pycaffe_dist.report.trackers import TRACKERS, Tracker
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.threads import threads
 from pycaffe_dist.tools import run_folder
@@ -56,6 +60,8 @@ def logging_of(options: TrainOptions, rank: int) -> Iterator[None]:
         handlers.append(LogFile(options.log_file, "a" if goes_on else "w"))
     if options.run_dir:
         handlers.append(LogFile(f"{options.run_dir}/{run_folder.LOG}", "a"))
+    if handlers and options.quiet:
+        warn_on_screen_only()
     for handler in handlers:
         handler.setFormatter(GlogFormatter())
         root.addHandler(handler)
@@ -88,6 +94,12 @@ def _named(root: logging.Logger, rank: int) -> Iterator[None]:
 # -- who is told -----------------------------------------------------------------------------------
 
 
+def metrics_path(options: TrainOptions, param: SolverParameter) -> str:
+    """Where the metrics of a run go: into its folder, or beside its snapshots."""
+    where = f"{options.run_dir}/" if options.run_dir else f"{param.snapshot_prefix}."
+    return where + run_folder.METRICS
+
+
 def subscribers(
     options: TrainOptions, solver: Solver, recorder: Recorder, stack: ExitStack
 ) -> list[Subscriber]:
@@ -97,18 +109,30 @@ def subscribers(
     if solver.ranks.size > 1:
         found.append(Communication(recorder))
     if options.dry_run is None:
-        where = f"{options.run_dir}/" if options.run_dir else f"{solver.param.snapshot_prefix}."
-        found.append(stack.enter_context(MetricsFile(where + run_folder.METRICS, batch)))
+        path = metrics_path(options, solver.param)
+        found.append(stack.enter_context(MetricsFile(path, batch)))
     found.append(stack.enter_context(Progress(sys.stderr, batch)))
     if lifeline.PROGRESS in os.environ:
         found.append(lifeline.Relay(batch))
     if options.cluster.net_outputs:
         found.append(stack.enter_context(NetOutputs(options.cluster.net_outputs)))
-    for report in filter(None, options.report.split(",")):
-        if report != "tensorboard":
-            raise NetError(f"--report {report}: there is only tensorboard")
-        found.append(TensorBoard(options.run_dir or f"{solver.param.snapshot_prefix}.tensorboard"))
+    for name in filter(None, options.report.split(",")):
+        reporter = _reporter(name, options, solver)
+        stack.enter_context(reporter)
+        found.append(reporter)
     return found
+
+
+def _reporter(name: str, options: TrainOptions, solver: Solver) -> TensorBoard | Tracker:
+    """One of those that ``--report`` names."""
+    folder = options.run_dir or f"{solver.param.snapshot_prefix}.{name}"
+    if name == "tensorboard":
+        return TensorBoard(folder, solver.net)
+    if name in TRACKERS:
+        settings = {field.name: str(value) for field, value in solver.param.ListFields()}
+        return TRACKERS[name](folder, settings)
+    known = ("tensorboard", *TRACKERS)
+    raise NetError(f"--report {name}: there are {', '.join(known)}{did_you_mean(name, known)}")
 
 
 def _lifeline(solver: Solver) -> Lifeline:
@@ -170,7 +194,7 @@ def check_account(cluster: ClusterSettings) -> None:
             raise FileError(f"{path}: the folder {folder} is missing or may not be written to")
 
 
-def account(options: TrainOptions, solver: Solver, reports: list[dict[str, Any]]) -> None:
+def account(options: TrainOptions, solver: Solver, reports: list[Facts]) -> None:
     """Write what the ranks noted of the run."""
     cluster = options.cluster
     if cluster.trace:

@@ -89,3 +89,20 @@ def test_a_wrong_word_is_argparses_matter(capsys):
 
 def test_names_of_layers_are_stripped():
     assert by_layer([" fc6 = sfb "]) == {"fc6": "sfb"}
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [
+        ("staleness", -1, 0),
+        ("bandwidth", 0, 1),
+        ("bandwidth", -5, None),
+        ("check_every", -1, 0),
+        ("stall_timeout", -0.5, 0),
+    ],
+)
+def test_numbers_that_a_script_gives_are_looked_at(name, bad, good):
+    assert getattr(ClusterSettings(**{name: good}), name) == good
+    flag = name.replace("_", "-")
+    with pytest.raises(NetError, match=rf"--{flag} .*, not {bad}"):
+        ClusterSettings(**{name: bad})

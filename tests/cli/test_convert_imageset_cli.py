@@ -71,7 +71,10 @@ def test_class_folders_on_a_terminal(tmp_path):
     records = list(records_of(str(tmp_path / "db"), "lmdb"))
     labels = {key[9:]: parse_datum(value).label for key, value in records}
     assert labels == {b"cat/i01.png": 0, b"cat/i03.jpg": 0, b"dog/i00.jpg": 1}
-    rows = [line.split()[:3] for line in done.stdout.splitlines()[3:]]
+    *lines, last = done.stdout.splitlines()
+    assert last == "names of the classes: db/labels.txt"
+    assert (tmp_path / "db" / "labels.txt").read_text() == "cat\ndog\n"
+    rows = [line.split()[:3] for line in lines[3:]]
     assert rows == [["0", "cat", "2"], ["1", "dog", "1"]]
     assert "\x1b[K" in shown  # where the counter was
 

@@ -7,6 +7,7 @@ import pytest
 
 from pycaffe_dist.cli import main
 from pycaffe_dist.onnx.check import run_onnx
+from pycaffe_dist.tools import export
 
 DIGITS = Path(__file__).parents[2] / "models" / "digits" / "deploy.prototxt"
 FILLED = """
@@ -91,3 +92,67 @@ def test_help_needs_no_onnx(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     assert "--preprocess" in capsys.readouterr().out
+
+
+# -- large files ----------------------------------------------------------------------------------
+
+BATCHED = """
+layer { name: "data" type: "Input" top: "data"
+  input_param { shape { dim: 10 dim: 3 dim: 6 dim: 6 } } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  convolution_param { num_output: 40 kernel_size: 3 weight_filler { type: "gaussian" std: 1 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "conv" top: "ip"
+  inner_product_param { num_output: 2 weight_filler { type: "gaussian" std: 1 } } }
+"""
+RESHAPED = """
+layer { name: "again" type: "Reshape" bottom: "ip" top: "again"
+  reshape_param { shape { dim: 5 dim: 4 } } }
+"""
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The sizes of the batches that ONNX Runtime is given, with files that count as large."""
+    seen = []
+    monkeypatch.setattr(export, "LARGE", 0)
+    real = export.run_apart
+    monkeypatch.setattr(
+        export, "run_apart", lambda path, fed: seen.append(len(fed["data"])) or real(path, fed)
+    )
+    return seen
+
+
+def test_large_files_are_compared_item_by_item(call, batches):
+    Path("net.prototxt").write_text(BATCHED)
+    said = call("export", "net.prototxt", "-o", "net.onnx")
+    assert said.returncode == 0, said.stderr
+    assert batches == [1]
+    assert sorted(os.listdir()) == ["net.onnx", "net.prototxt"]
+    found = run_onnx(Path("net.onnx"), {"data": np.ones((10, 3, 6, 6), np.float32)})
+    assert found["ip"].shape == (10, 2)
+
+
+def test_those_that_need_their_batch_have_it(call, batches):
+    Path("net.prototxt").write_text(BATCHED + RESHAPED)
+    said = call("export", "net.prototxt", "-o", "net.onnx")
+    assert said.returncode == 0, said.stderr
+    assert batches == [10]
+
+
+def test_wrong_values_in_a_large_file_are_noticed(call, batches, monkeypatch):
+    """What is compared are the bytes of the file itself."""
+    real = export.write_model
+
+    def damaged(made, file):
+        written = real(made, file)
+        file.seek(written.places["conv/weight"])
+        file.write(np.full(9, 100, np.float32).tobytes())
+        file.seek(0, os.SEEK_END)
+        return written
+
+    monkeypatch.setattr(export, "write_model", damaged)
+    Path("net.prototxt").write_text(BATCHED)
+    said = call("export", "net.prototxt", "-o", "net.onnx")
+    assert said.returncode == 1
+    assert "computes something else" in said.stderr
+    assert sorted(os.listdir()) == ["net.prototxt"]

@@ -9,7 +9,8 @@ from pycaffe_dist.cli import main
 from pycaffe_dist.parallel.job import lifeline
 from pycaffe_dist.parallel.job.hostfile import Host
 from pycaffe_dist.solver import Action
-from pycaffe_dist.tools.launch import LaunchOptions, Place, Screen, newest
+from pycaffe_dist.tools.launch import LaunchOptions, Screen, newest
+from pycaffe_dist.tools.place import Place
 
 
 @pytest.fixture

@@ -90,6 +90,14 @@ def test_gflags_spellings(folder, spelling):
     pcd(folder, "train", *args, "-max_iter=2", "-q")
 
 
+def test_a_quiet_run_has_its_whole_log_in_its_folder(folder):
+    done = pcd(folder, "train", "-solver", "solver.prototxt", "--run-dir", "run", "-q")
+    assert "Iteration" not in done.stderr
+    assert "Iteration 10" in (folder / "run/train.log").read_text()
+    pcd(folder, "plot", "run", "-o", "chart.png")
+    assert (folder / "chart.png").is_file()
+
+
 def weights(path):
     layers = read_weights(path).layers
     return np.concatenate([b.data.ravel() for layer in layers for b in layer.blobs])
@@ -293,6 +301,17 @@ def test_time_prints_layers_and_json(folder):
     run = pcd(folder, "time", "-model", "net.prototxt", "-iterations", "2", "--json")
     times = json.loads(run.stdout)
     assert [layer["name"] for layer in times["layers"]] == ["x", "ip", "loss"]
+
+
+def test_time_against_the_roofline(folder):
+    args = "time", "-model", "net.prototxt", "-iterations", "1"
+    run = pcd(folder, *args, "--roofline", "-o", "roof.png")
+    assert re.search(r"^ip +InnerProduct +forward ", run.stdout, re.M)
+    assert (folder / "roof.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads(pcd(folder, *args, "--roofline", "--json").stdout)["peaks"]["flops"] > 1e8
+    assert "add --roofline" in pcd(folder, *args, "-o", "roof.png", code=2).stderr
+    refused = pcd(folder, *args, "--roofline", "-o", "roof.doc", code=1).stderr
+    assert "roof.doc: cannot draw a .doc; use one of" in refused
 
 
 LENET = Path(__file__).parents[3] / "shared" / "golden" / "lenet"

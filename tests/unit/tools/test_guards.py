@@ -83,7 +83,9 @@ def test_weights_that_are_no_numbers_are_not_written(net):
     net.layers[1].blobs[0].data[...] = np.finfo(np.float32).max  # a sum that overflows is no fault
     solver.subscribers[0](event)
     net.layers[2].blobs[1].data[0] = np.inf
-    with pytest.raises(TrainingError, match='iteration 8: parameter 1 of layer "b" is no number'):
+    with pytest.raises(
+        TrainingError, match='iteration 8: parameter 1 of layer "b" is NaN or infinite'
+    ):
         solver.subscribers[0](event)
     look.on_nan = "continue"
     solver.subscribers[0](event)

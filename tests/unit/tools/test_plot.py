@@ -12,7 +12,6 @@ from pycaffe_dist.tools.plot import (
     Curve,
     PlotError,
     charted,
-    draw,
     lasting,
     log_of,
     moving_mean,
@@ -21,6 +20,7 @@ from pycaffe_dist.tools.plot import (
     select,
     short_names,
 )
+from pycaffe_dist.tools.plot_figure import draw
 from pycaffe_dist.tools.terminal_chart import chart
 
 LOG = """\
@@ -325,6 +325,11 @@ def test_a_logarithmic_chart_in_characters():
     body = [line.split("|") for line in chart(runs, 40, 12, log_y=True) if "|" in line]
     assert [label.strip() for label, _, _ in body if label.strip()] == ["100", "1", "0.01"]
     assert body[len(body) // 2][1].strip(" ") == "...."  # a straight line through the middle
+
+
+def test_a_chart_fills_the_usual_terminal(log):
+    lines = chart(charted([log]))
+    assert (len(lines), max(map(len, lines))) == (24, 80)
 
 
 @pytest.mark.parametrize("width", [20, 37, 80, 200])

@@ -4,7 +4,7 @@ import pytest
 
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.tools.check import check_file
-from pycaffe_dist.tools.plan import PlanOptions, plan_of
+from pycaffe_dist.tools.plan import PlanOptions, Training, plan_of
 from pycaffe_dist.tools.train import TrainOptions, resolve
 
 NET = """layer { name: "x" type: "DummyData" top: "x" top: "t"
@@ -77,7 +77,7 @@ def test_a_net_seen_from_another_folder(write, tmp_path, monkeypatch):
     assert error.endswith(f"it is, seen from {tmp_path}: run from that folder")
     for look in (
         lambda: resolve(TrainOptions(path)),
-        lambda: plan_of(PlanOptions(path, ranks=2, gflops=1)),
+        lambda: plan_of(PlanOptions(Training(path), ranks=2, gflops=1)),
     ):
         with pytest.raises(FileError) as raised:
             look()

@@ -1,0 +1,80 @@
+"""``pcd train --as-ranks P``: the steps of P ranks, taken by another number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
+from pycaffe_dist.proto.state import filter_net
+
+Count = tuple[Any, Any]  # what holds the size of a batch, and its field or index
+
+
+def divided(net: NetParameter, ranks: int, as_ranks: int) -> NetParameter:
+    """The training net of one of ``ranks`` that divide the joint batch of ``as_ranks``.
+
+    A source of batch K on P ranks has K' = P*K / P' on P' of them.
+
+    Raises:
+        NetError: that is no whole number, or a source does not say its K.
+    """
+    net = filter_net(net)
+    for layer in _sources(net):
+        for holder, key in _counts(layer):
+            size = _get(holder, key) * as_ranks
+            if size % ranks:
+                raise NetError(
+                    f'layer "{layer.name}": the joint batch {size} of {as_ranks} ranks cannot be '
+                    f"divided among {ranks}; take a number that divides it, or --elastic-batch "
+                    "scale"
+                )
+            _set(holder, key, size // ranks)
+    return net
+
+
+def divisors(net: NetParameter, most: int) -> list[int]:
+    """The numbers of ranks, up to ``most``, that can divide the joint batch of so many."""
+    counts = [_get(*c) for layer in _sources(filter_net(net)) for c in _counts(layer)]
+    return [n for n in range(1, most + 1) if all(size * most % n == 0 for size in counts)]
+
+
+def _sources(net: NetParameter) -> list[LayerParameter]:
+    """The layers that bring batches."""
+    return [layer for layer in net.layer if not layer.bottom and layer.type != "Parameter"]
+
+
+def _counts(layer: LayerParameter) -> Iterator[Count]:
+    """Where a source says how many items it brings."""
+    found = False
+    for field, message in layer.ListFields():
+        if not field.name.endswith("_param") or field.name == "transform_param":
+            continue
+        names = message.DESCRIPTOR.fields_by_name
+        if "batch_size" in names:
+            yield message, "batch_size"
+            found = True
+        for shape in message.shape if "shape" in names else ():
+            yield shape.dim, 0
+            found = True
+        for i in range(len(message.num) if field.name == "dummy_data_param" else 0):
+            yield message.num, i
+            found = True
+    if not found:
+        raise NetError(
+            f'layer "{layer.name}" ({layer.type}) does not say how large its batch is, so that it '
+            "cannot be divided among another number of ranks: use --elastic-batch scale"
+        )
+
+
+def _get(holder: Any, key: Any) -> int:
+    size: int = getattr(holder, key) if isinstance(key, str) else holder[key]
+    return size
+
+
+def _set(holder: Any, key: Any, size: int) -> None:
+    if isinstance(key, str):
+        setattr(holder, key, size)
+    else:
+        holder[key] = size

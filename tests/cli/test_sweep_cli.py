@@ -1,0 +1,67 @@
+import json
+
+import pytest
+import warm
+
+from pycaffe_dist.errors import NetError
+from pycaffe_dist.tools.sweep import Trial, as_lines, ranked, trials
+
+NET = """
+layer { name: "x" type: "DummyData" top: "x" top: "t"
+        dummy_data_param { shape { dim: 4 dim: 3 } shape { dim: 4 dim: 1 }
+                           data_filler { type: "constant" value: 1 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip"
+        inner_product_param { num_output: 1 } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "ip" bottom: "t" top: "loss" }
+"""
+SOLVER = """
+net: "net.prototxt" base_lr: 0.01 lr_policy: "fixed" max_iter: 4 display: 1 snapshot_prefix: "s"
+test_iter: 1 test_interval: 2
+"""
+
+
+def test_every_combination_is_trained_and_compared(tmp_path):
+    (tmp_path / "net.prototxt").write_text(NET)
+    (tmp_path / "solver.prototxt").write_text(SOLVER)
+    words = ["--set", "base_lr=0.01,0.1", "--set", "momentum=0,0.5", "-j", "2"]
+    command = ["sweep", "--solver", "solver.prototxt", *words, "--run-dir", "runs/lr"]
+    done = warm.pcd(*command, "--", "--max-iter", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 of 4 done: runs/lr/base_lr=0.1_momentum=0.5" in done.stdout
+    table = done.stdout.split("\n\n")[1].splitlines()
+    assert table[0].split()[:3] == ["base_lr", "momentum", "loss"]
+    losses = {}
+    for folder in (tmp_path / "runs" / "lr").glob("base*"):
+        rows = [json.loads(row) for row in (folder / "metrics.jsonl").read_text().splitlines()]
+        assert rows[-1]["kind"] == "end" and rows[-1]["iteration"] == 3
+        losses[folder.name] = [r["loss"] for r in rows if r["kind"] == "train"][-1]
+    assert [row.split()[-1] for row in table[1:]] == [f"{v:.5g}" for v in sorted(losses.values())]
+    assert (tmp_path / "runs" / "lr" / "sweep.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_that_fails_is_told_and_the_others_are_not_lost(tmp_path):
+    (tmp_path / "net.prototxt").write_text(NET)
+    (tmp_path / "solver.prototxt").write_text(SOLVER)
+    words = ["--solver", "solver.prototxt", "--set", "lr_policy=fixed,nonsense"]
+    done = warm.pcd("sweep", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "failed: " in done.stdout and "nonsense" in done.stdout
+    assert (tmp_path / "runs/sweep/lr_policy=fixed/metrics.jsonl").exists()
+
+
+def test_settings():
+    found = trials(["a=1,2", "b=x/y"], "runs")
+    assert [t.settings for t in found] == [{"a": "1", "b": "x/y"}, {"a": "2", "b": "x/y"}]
+    assert found[0].folder == "runs/a=1_b=x-y"
+    assert [t.folder for t in trials([], "runs")] == ["runs/run"]
+    for wrong in (["a"], ["a="], ["=1"], ["a=1", "a=2"]):
+        with pytest.raises(NetError, match="--set"):
+            trials(wrong, "runs")
+
+
+def test_the_best_comes_first():
+    good = Trial({"a": "1"}, "g", loss=9.0, scores={"loss": (1.0, 2), "acc": (0.9, 10)})
+    bad = Trial({"a": "2"}, "b", loss=1.0, scores={"loss": (0.5, 2), "acc": (0.5, 20)})
+    lost = Trial({"a": "3"}, "l", code=1, why="no disk")
+    assert ranked([lost, bad, good]) == [good, bad, lost]
+    assert as_lines([bad, lost, good])[1].split() == ["1", "1", "at", "2", "0.9", "at", "10", "9"]
