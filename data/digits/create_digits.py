@@ -1,5 +1,8 @@
 #!/usr/bin/env python
-"""Make digits_train_lmdb and digits_test_lmdb from digits.npz; see readme.md beside this file."""
+"""Make digits_train_lmdb and digits_test_lmdb from digits.npz; see readme.md beside this file.
+
+With --odd: odd_train_lmdb and odd_test_lmdb, whose labels say whether a digit is odd.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the databases")
     parser.add_argument("--force", action="store_true", help="replace existing databases")
+    parser.add_argument("--odd", action="store_true", help="labels 0 and 1: even and odd digits")
     options = parser.parse_args()
 
     images, labels = load_digits(HERE / "digits.npz")
     images = like_mnist(images)
+    name = "odd" if options.odd else "digits"
+    labels = labels % 2 if options.odd else labels
     is_test = np.arange(len(labels)) % EVERY_NTH_IS_TEST == 0
     databases = [
-        Database(name, int(chosen.sum()), partial(records, images[chosen], labels[chosen]))
-        for name, chosen in (("digits_train_lmdb", ~is_test), ("digits_test_lmdb", is_test))
+        Database(path, int(chosen.sum()), partial(records, images[chosen], labels[chosen]))
+        for path, chosen in ((f"{name}_train_lmdb", ~is_test), (f"{name}_test_lmdb", is_test))
     ]
     make_databases(options.out, databases, force=options.force, say=print)
 

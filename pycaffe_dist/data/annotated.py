@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotations import (
     Boxes,
     Window,
@@ -21,7 +22,6 @@ from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Color, Pixels, decode
 from pycaffe_dist.data.samplers import sample
 from pycaffe_dist.data.scaling import apply_resize
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import (
     BatchSampler,
     EmitConstraint,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pycaffe_dist.boxes import areas, intersections
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import EmitConstraint, ResizeParameter
-from pycaffe_dist.proto.wire import LEN, Field, WireError, fields, head, signed, varint
+from pycaffe_dist.proto.wire_format import LEN, Field, WireError, fields, head, signed, varint
 
 Boxes = NDArray[np.float32]  # (count, 7)
 Window = NDArray[np.float32]  # xmin, ymin, xmax, ymax

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Pixels, resize
 from pycaffe_dist.data.pillow import pillow
 from pycaffe_dist.files import atomic_write
-from pycaffe_dist.memory import Array
 
 COLUMNS = 10
 SIDE = 96
@@ -25,6 +25,12 @@ def write_sheet(path: str, images: Sequence[tuple[Array, str]]) -> None:
     Raises:
         FileError: it cannot be written.
     """
+    with atomic_write(path) as file:
+        file.write(encode(sheet_of(images), "png"))
+
+
+def sheet_of(images: Sequence[tuple[Array, str]]) -> Pixels:
+    """The same as one image, blue first."""
     Image, ImageDraw = pillow(), pillow("ImageDraw")
     columns = min(COLUMNS, len(images))
     rows = -(-len(images) // columns)
@@ -37,8 +43,8 @@ def write_sheet(path: str, images: Sequence[tuple[Array, str]]) -> None:
         beside = (SIDE - picture.width) // 2, (SIDE - picture.height) // 2
         sheet.paste(picture, (left + beside[0], top + beside[1]))
         draw.text((left, top + SIDE + 1), text[: SIDE // 6], fill=(255, 255, 255))
-    with atomic_write(path) as file:
-        file.write(encode(np.asarray(sheet)[:, :, ::-1], "png"))
+    whole: Pixels = np.asarray(sheet)[:, :, ::-1]
+    return whole
 
 
 def _thumbnail(values: Array) -> Pixels:

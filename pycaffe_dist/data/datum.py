@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.image import Color, decode
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import Datum
-from pycaffe_dist.proto.wire import LEN, VARINT, read_varint
+from pycaffe_dist.proto.wire_format import LEN, VARINT, read_varint
 
 LARGE = 1 << 16  # bytes, from which on a copy costs more than a look at the fields
 _HEAD = 64  # bytes, in which the pixels begin

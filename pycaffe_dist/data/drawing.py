@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.image import Pixels
 from pycaffe_dist.data.pillow import pillow
 from pycaffe_dist.errors import visible
-from pycaffe_dist.memory import Array
 
 CLASSES = 256
 

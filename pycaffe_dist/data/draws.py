@@ -42,7 +42,7 @@ def state_of(rng: np.random.RandomState) -> NDArray[np.uint32]:
 
 
 def from_state(state: NDArray[np.uint32]) -> np.random.RandomState:
-    """A generator that goes on from what ``state_of`` gave.
+    """A generator that resumes from what ``state_of`` gave.
 
     A new one, because in a forked process the old one may be locked for ever: by a thread of the
     parent that was drawing from it.

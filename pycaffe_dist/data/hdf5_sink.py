@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, open_regular
-from pycaffe_dist.memory import Array
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import h5py
 else:
-    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
+    h5py = LazyModule("h5py", "h5py", "Reading and writing HDF5 files")
 
 
 def create(path: str) -> None:

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data import draws
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
-from pycaffe_dist.memory import Array
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
 
 if TYPE_CHECKING:
     import h5py
 else:
-    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
+    h5py = LazyModule("h5py", "h5py", "Reading and writing HDF5 files")
 
 
 class HDF5Source:
     """The rows of the datasets ``names`` in the files that the text file ``path`` lists.
 
-    Files come one after the other, each wholly in memory, and from the last it goes on with the
+    Files come one after the other, each wholly in memory, and from the last it continues with the
     first.  With ``shuffle`` the order of the files is drawn anew every time round, and that of the
     rows with every file: the same on every rank and in every run.
     """
@@ -61,17 +61,17 @@ class HDF5Source:
         """What tells two lists apart without reading more than the file in memory."""
         return {"number of files": len(self.files), "rows of the file in hand": len(self._order)}
 
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Facts:
         """Where the next row is; the same on all ranks."""
-        position: dict[str, Any] = {"file": self._place, "row": self._row}
+        position: Facts = {"file": self._place, "row": self._row}
         if self._rng:
             position["files"] = np.array(self._file_order)
             position["rows"] = self._order.copy()
             position["rng"] = draws.state_of(self._rng)
         return position
 
-    def go_to(self, position: dict[str, Any]) -> None:
-        """Go on from what ``position`` gave."""
+    def go_to(self, position: Facts) -> None:
+        """Resume from what ``position`` gave."""
         if self._rng and "rng" in position:
             self._file_order = position["files"].tolist()
         if position["file"] >= len(self.files) or len(self._file_order) != len(self.files):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist.data.pillow import open_image, pillow
+from pycaffe_dist.data.turbo import turbo_decode
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 
@@ -46,6 +47,10 @@ def decode(encoded: bytes, color: Color) -> Pixels:
         ValueError: the bytes are not an image, are damaged, or have more than 8 bits a channel
             where they are wanted as they are.
     """
+    if color is not Color.GRAY:
+        pixels = turbo_decode(encoded, upright=color is Color.COLOR)
+        if pixels is not None:
+            return pixels
     Image = pillow()
     try:
         image = open_image(io.BytesIO(encoded))

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pycaffe_dist.data.leveldb.writer import Writer
-from pycaffe_dist.data.lmdb_writer import comes_twice
+from pycaffe_dist.data.lmdb_writer import LABELS, comes_twice
 from pycaffe_dist.data.new_folder import new_folder, saying_where
 
-FILES = frozenset({"CURRENT", "LOCK", "LOG*", "MANIFEST-*", "*.ldb", "*.sst", "*.log"})
+FILES = frozenset({"CURRENT", "LOCK", "LOG*", "MANIFEST-*", "*.ldb", "*.sst", "*.log", LABELS})
 
 
 @contextmanager

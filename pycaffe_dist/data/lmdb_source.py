@@ -12,12 +12,12 @@ from pycaffe_dist.data.lmdb_pages import check_pages
 from pycaffe_dist.data.source import Buffer, Source, key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import reading
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import lmdb
 else:
-    lmdb = Part("lmdb", "lmdb", "Reading and writing LMDBs")
+    lmdb = LazyModule("lmdb", "lmdb", "Reading and writing LMDBs")
 
 CLOSING_SECONDS = 5.0
 # A process may open a database once only; a net's phases often read the same one.

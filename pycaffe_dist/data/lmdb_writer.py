@@ -16,18 +16,19 @@ from pycaffe_dist.data.lmdb_source import open_environment
 from pycaffe_dist.data.new_folder import new_folder
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 from pycaffe_dist.proto import caffe_pb2
 
 if TYPE_CHECKING:
     import lmdb
 else:
-    lmdb = Part("lmdb", "lmdb", "Reading and writing LMDBs")
+    lmdb = LazyModule("lmdb", "lmdb", "Reading and writing LMDBs")
 
 RECORDS_PER_COMMIT = 1000
 FIRST_MAP_SIZE = 1 << 20
 FILE_MODE = 0o664
-FILES = frozenset({"data.mdb", "lock.mdb"})
+LABELS = "labels.txt"  # the names of the classes, beside the records
+FILES = frozenset({"data.mdb", "lock.mdb", LABELS})
 
 Record = tuple[bytes, bytes]
 

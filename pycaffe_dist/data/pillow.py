@@ -23,6 +23,11 @@ def pillow(name: str = "Image") -> Any:
     return require(f"PIL.{name}", "pillow", "Reading and writing images")
 
 
+def most_pixels(size: int) -> int:
+    """How many pixels an image in a file of so many bytes may have."""
+    return max(MOST_PIXELS, MOST_PIXELS_A_BYTE * size)
+
+
 def open_image(file: Any) -> Any:
     """Open a file, by its name or as BytesIO, with Pillow; its pixels are not decoded yet.
 
@@ -33,7 +38,7 @@ def open_image(file: Any) -> Any:
     """
     image = pillow().open(file)
     size = file.getbuffer().nbytes if isinstance(file, io.BytesIO) else os.path.getsize(file)
-    most = max(MOST_PIXELS, MOST_PIXELS_A_BYTE * size)
+    most = most_pixels(size)
     if image.width * image.height > most:
         image.close()
         raise ValueError(

@@ -2,6 +2,22 @@
 
 One thread takes records and random numbers in order, so that batches are the same with any number
 of threads; the others help it to decode and transform.
+
+States of a batch
+-----------------
+*free* (in ``_free``), *loading* (with the thread, which is in ``load``), *full* (in ``_full``, in
+the order of the records), *current* (``_current``: the net reads it).  ``next`` makes the current
+one free and the oldest full one current.  depth + 1 batches go round; no other is ever made.  A
+batch with an ``error`` is the last: the thread ends behind it, and ``next`` raises the error.
+
+Who owns what
+-------------
+A batch belongs to whoever has taken it out of a queue, and the two queues are all that is shared:
+there is no lock.  The layer's readers and random numbers belong to the thread; the main thread
+knows where they are only by ``Batch.state``, of the batch that it has.  The thread holds the layer
+by a weak reference, and only while it loads, so that a net nobody uses any more ends its thread;
+``None`` in ``_free`` and ``stopping`` end it at once.  In a forked process there is no thread:
+``process`` tells, and ``abandon`` keeps the child from waiting for it.
 """
 
 from __future__ import annotations
@@ -18,6 +34,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import Blob
 
 STARVED = 0.2  # of the time; more is worth a word
@@ -36,7 +53,7 @@ class Batch:
 
     data: Blob
     labels: Blob
-    state: dict[str, Any] = field(default_factory=dict)  # of the layer, behind this batch
+    state: Facts = field(default_factory=dict)  # of the layer, behind this batch
     restarts: int = 0  # of the source, up to here
     skipped: list[str] = field(default_factory=list)  # what was wrong with bad records
     error: BaseException | None = None

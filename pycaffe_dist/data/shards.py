@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.data.source import Buffer, Source
 from pycaffe_dist.errors import FileError
 
@@ -85,7 +85,7 @@ class Records:
         return Deal(self.source.count, self.rank, self.ranks, seed)
 
 
-def sources(shard: str | None, records: int | None) -> dict[str, Any]:
+def sources(shard: str | None, records: int | None) -> Facts:
     """What ranks must find alike: all a part of their own, or all the same number of records."""
     if shard:
         return {"source": "the rank's own part, <source>_<rank>"}

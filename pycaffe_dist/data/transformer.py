@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.channels import in_words
 from pycaffe_dist.data.draws import RAW_MAX
 from pycaffe_dist.data.image import Color
 from pycaffe_dist.errors import FileError, NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, TransformationParameter
 from pycaffe_dist.proto.weights import read_binaryproto
 from pycaffe_dist.rng import child
@@ -49,6 +49,7 @@ class Transformer:
         if param.HasField("mean_file") and self.mean is not None:
             self.means = np.stack([self.mean, self.mean[:, :, ::-1]])
         self.rng: np.random.RandomState | None = None
+        self.one_pass: Callable[..., bool] | None = None  # an engine's, where it has a faster way
 
     def init_rand(self) -> None:
         """Draw a seed for the generator, if one is needed."""
@@ -90,6 +91,9 @@ class Transformer:
 
     def apply(self, images: Sequence[Array], draws: Draws, out: Array) -> None:
         """Images that were checked, each by its own draws, to ``out``; may run in any thread."""
+        each = zip(images, draws.tolist(), out, strict=True)
+        if self.one_pass is not None and all(self._at_once(*one) for one in each):
+            return
         first = images[0]
         small = out[0].nbytes * FEW <= CACHED and first.dtype == np.uint8
         step = CACHED // out[0].nbytes if small else 1
@@ -101,6 +105,10 @@ class Transformer:
         for begin in range(0, len(images), step):
             part = slice(begin, begin + step)
             self._apply_alike(np.stack(images[part]), draws[part], out[part])
+
+    def _at_once(self, image: Array, draws: list[int], out: Array) -> bool:
+        assert self.one_pass is not None
+        return self.one_pass(image, self.mean, self.scale, self.place(image.shape, draws), out)
 
     # A mirrored image is mirrored first, and its crop and its mean with it: so the long loops run
     # over memory in order.

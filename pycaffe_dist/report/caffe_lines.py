@@ -61,7 +61,7 @@ class CaffeLines:
     def on_Snapshotting(self, event: e.Snapshotting) -> None:
         if event.what == "weights":
             log.info("solver.cpp:464", "Snapshotting to %s file %s", event.format, event.path)
-        else:
+        elif event.what == "state":
             text = "Snapshotting solver state to %s file %s"
             log.info("sgd_solver.cpp:284", text, event.format, event.path)
 

@@ -83,6 +83,14 @@ def log_to_stderr(level: int | None = None) -> None:
         _log_into(Path(folder))
 
 
+def warn_on_screen_only() -> None:
+    """Show warnings and errors alone; log files have all lines that the variables want."""
+    LOGGER.setLevel(min(LOGGER.level, SEVERITIES[_severity("GLOG_minloglevel", 0)]))
+    for handler in LOGGER.handlers:
+        if handler.name == STDERR:
+            handler.setLevel(max(handler.level, logging.WARNING))
+
+
 def minimum() -> int:
     """The level of Python's logging from which lines are written at all."""
     if ASKED.level is not None:
@@ -113,7 +121,7 @@ class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 class LogFile(logging.FileHandler):
-    """A log on disk; "a" goes on with what is there, "w" begins anew."""
+    """A log on disk; "a" continues with what is there, "w" begins anew."""
 
     def _open(self) -> TextIOWrapper:
         file = open_regular(self.baseFilename, f"{self.mode}b")

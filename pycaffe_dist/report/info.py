@@ -28,6 +28,7 @@ PARTS = {
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
     "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
     "plot": (("matplotlib",), "charts of training logs"),
+    "runtime": (("openvino", "onnxruntime", "onnx"), "nets in TEST by the fastest library"),
 }
 REQUIRED = ("numpy", "protobuf", "lmdb", "pillow", "h5py", "cramjam", "crc32c")
 

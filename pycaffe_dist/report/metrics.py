@@ -23,12 +23,13 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from pycaffe_dist import events as e
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import open_regular, read_bytes
 
@@ -36,19 +37,17 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class MetricsFile:
-    """Subscriber that appends to a file of JSON lines.
+class Metrics:
+    """Subscriber that makes an object of each event of interest.
 
     Args:
-        path: the file; lines that are there already, of the run before a resume, stay.
+        put: takes each, as soon as it is complete.
         batch_size: images of one iteration, all ranks together, if known.
     """
 
-    def __init__(self, path: str | os.PathLike[str], batch_size: int = 0) -> None:
+    def __init__(self, put: Callable[[dict[str, Any]], object], batch_size: int = 0) -> None:
         self.batch_size = batch_size
-        self._append = Appender(path)
-        if _is_cut(self._append.path):
-            self._append(b"\n")
+        self._put = put
         self._begin = time.perf_counter()
         self._shown: e.Displayed | None = None  # waits for its learning rate
 
@@ -57,7 +56,7 @@ class MetricsFile:
         if write is not None:
             write(event)
 
-    def __enter__(self) -> MetricsFile:
+    def __enter__(self) -> Metrics:
         return self
 
     def __exit__(
@@ -84,7 +83,7 @@ class MetricsFile:
         shown, self._shown = self._shown, None
         if shown is None:
             return
-        facts: dict[str, Any] = {"loss": number(shown.loss)}
+        facts: Facts = {"loss": number(shown.loss)}
         facts["lr"] = None if rate is None else number(rate)
         facts |= _outputs(shown.outputs)
         if self.batch_size and shown.per_second > 0:
@@ -109,11 +108,27 @@ class MetricsFile:
 
     def _write(self, kind: str, event: e.Event, **facts: Any) -> None:
         seconds = round(time.perf_counter() - self._begin, 3)
-        row = {"kind": kind, "iteration": event.iteration, "seconds": seconds, **facts}
-        self._append(json.dumps(row, allow_nan=False).encode() + b"\n")
+        self._put({"kind": kind, "iteration": event.iteration, "seconds": seconds, **facts})
 
 
-def _outputs(outputs: list[e.Output]) -> dict[str, Any]:
+class MetricsFile(Metrics):
+    """Subscriber that appends to a file of JSON lines.
+
+    Args:
+        path: the file; lines that are there already, of the run before a resume, stay.
+        batch_size: images of one iteration, all ranks together, if known.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], batch_size: int = 0) -> None:
+        append = Appender(path)
+        if _is_cut(append.path):
+            append(b"\n")
+        super().__init__(
+            lambda row: append(json.dumps(row, allow_nan=False).encode() + b"\n"), batch_size
+        )
+
+
+def _outputs(outputs: list[e.Output]) -> Facts:
     values = by_name((o.name, number(o.value)) for o in outputs)
     weights = by_name((o.name, number(o.loss_weight)) for o in outputs if o.loss_weight)
     return {"outputs": values, "loss_weights": weights}
@@ -135,7 +150,7 @@ def by_name(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
     return found
 
 
-def read_metrics(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def read_metrics(path: str | os.PathLike[str]) -> list[Facts]:
     """The objects of a file, without lines that a crash has cut."""
     rows = []
     for line in read_bytes(path).decode(errors="replace").splitlines():
@@ -179,6 +194,6 @@ class Appender:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except (FileError, OSError) as error:
             if not self._warned:
-                text = "%s: cannot be written: %s; training goes on, records are missing"
+                text = "%s: cannot be written: %s; training continues, records are missing"
                 logger.warning(text, self.path, getattr(error, "strerror", None) or error)
             self._warned = True

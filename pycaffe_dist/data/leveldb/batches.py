@@ -9,7 +9,7 @@ from pycaffe_dist.data.leveldb.files import DELETION, VALUE, Bytes, damaged
 from pycaffe_dist.data.leveldb.log import Payload, read_log
 from pycaffe_dist.data.leveldb.manifest import Manifest
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.proto.wire import WireError, read_varint
+from pycaffe_dist.proto.wire_format import WireError, read_varint
 
 HEAD = Struct("<QI")  # sequence number of the first update, number of updates
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import crc32c as checksums
 else:
-    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
+    checksums = LazyModule("crc32c", "crc32c", "Computing the checksum of a file")
 
 Bytes = bytes | mmap.mmap  # both give numbers by index and bytes by slice
 

@@ -13,12 +13,12 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from pycaffe_dist.data.leveldb.files import Bytes, checksum, contents, damaged
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import crc32c as checksums
 else:
-    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
+    checksums = LazyModule("crc32c", "crc32c", "Computing the checksum of a file")
 
 BLOCK = 32 << 10
 HEADER = Struct("<IHB")

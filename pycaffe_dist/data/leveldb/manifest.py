@@ -11,7 +11,7 @@ from pathlib import Path
 from pycaffe_dist.data.leveldb.files import COMPARATOR, TRAILER, contents, damaged
 from pycaffe_dist.data.leveldb.log import Payload, log_bytes, read_log
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.proto.wire import WireError, read_varint, varint
+from pycaffe_dist.proto.wire_format import WireError, read_varint, varint
 
 NAME, LOG, NEXT_FILE, SEQUENCE, POINTER, DELETED, ADDED, PREVIOUS_LOG = 1, 2, 3, 4, 5, 6, 7, 9
 NUMBERS = {LOG: "log", NEXT_FILE: "next_file", SEQUENCE: "sequence", PREVIOUS_LOG: "previous_log"}

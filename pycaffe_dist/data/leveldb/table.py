@@ -19,13 +19,13 @@ from pycaffe_dist.data.leveldb.files import TRAILER, VALUE, Bytes, checksum, con
 from pycaffe_dist.data.leveldb.log import Payload
 from pycaffe_dist.data.leveldb.manifest import TableFile
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.optional import Part
-from pycaffe_dist.proto.wire import WireError, read_varint
+from pycaffe_dist.optional import LazyModule
+from pycaffe_dist.proto.wire_format import WireError, read_varint
 
 if TYPE_CHECKING:
     import cramjam
 else:
-    cramjam = Part("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
+    cramjam = LazyModule("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
 
 FOOTER = 48
 MAGIC = bytes.fromhex("57fb808b247547db")

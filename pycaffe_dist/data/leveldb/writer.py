@@ -11,13 +11,13 @@ from pycaffe_dist.data.leveldb.files import DELETION, TRAILER, VALUE, checksum, 
 from pycaffe_dist.data.leveldb.manifest import TableFile, write_manifest
 from pycaffe_dist.data.leveldb.reader import OPEN_TABLES
 from pycaffe_dist.data.leveldb.table import FOOTER, MAGIC, SNAPPY, STORED, Room, Table
-from pycaffe_dist.optional import Part
-from pycaffe_dist.proto.wire import varint
+from pycaffe_dist.optional import LazyModule
+from pycaffe_dist.proto.wire_format import varint
 
 if TYPE_CHECKING:
     import cramjam
 else:
-    cramjam = Part("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
+    cramjam = LazyModule("cramjam", "cramjam", "Compressing the blocks of a LevelDB")
 
 BLOCK_BYTES = 64 << 10
 TABLE_BYTES = 16 << 20  # collected and sorted before a table is written

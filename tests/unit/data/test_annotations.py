@@ -5,7 +5,7 @@ import pytest
 
 from pycaffe_dist.data.annotations import parse_annotated
 from pycaffe_dist.proto.caffe_pb2 import AnnotatedDatum, Datum
-from pycaffe_dist.proto.wire import head
+from pycaffe_dist.proto.wire_format import head
 
 DATUM = Datum(channels=1, height=1, width=1, data=b"x", label=3).SerializeToString()
 
@@ -40,3 +40,16 @@ def test_a_corner_that_is_no_float_is_refused():
     group = head(2, len(one)) + one
     with pytest.raises(ValueError, match="is not an AnnotatedDatum"):
         parse_annotated(annotated() + head(3, len(group)) + group)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (annotated() + b"\x10\x01", "annotations of the unknown type 1"),
+        (b"\x10\x00", "there is no Datum in it"),
+        (annotated()[:-1], "is not an AnnotatedDatum"),
+    ],
+)
+def test_what_is_something_else_is_refused(value, words):
+    with pytest.raises(ValueError, match=words):
+        parse_annotated(value)

@@ -142,7 +142,7 @@ def test_a_full_disk_is_one_warning(tmp_path, monkeypatch, caplog):
         for _ in range(3):
             append(b"record\n")
     (message,) = caplog.messages
-    assert "full: cannot be written: No space left on device; training goes on" in message
+    assert "full: cannot be written: No space left on device; training continues" in message
 
 
 def test_no_half_record_stays(tmp_path):

@@ -8,7 +8,10 @@ import shutil
 import pytest
 
 from pycaffe_dist.data.database import records_of, write_database
+from pycaffe_dist.data.leveldb.batches import HEAD, read_updates
+from pycaffe_dist.data.leveldb.files import DELETION, VALUE
 from pycaffe_dist.data.leveldb.log import BLOCK, log_bytes, read_log
+from pycaffe_dist.data.leveldb.manifest import Manifest
 from pycaffe_dist.errors import FileError
 
 GROUPS, EACH = 40, 50
@@ -139,3 +142,30 @@ def test_damaged_pieces(log, change, message):
     content, read = log
     with pytest.raises(FileError, match=message):
         read(change(content))
+
+
+PUT = bytes([VALUE, 1]) + b"k" + b"\x01v"
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        ([b"short"], "byte 7: a batch has 5 bytes"),
+        ([HEAD.pack(9, 1) + PUT], "byte 7: update 1 should be here, and 9 is"),
+        ([HEAD.pack(1, 1) + PUT] * 2, "byte 31: update 2 should be here, and 1 is"),
+        ([HEAD.pack(1, 1) + b"\x07" + PUT[1:]], "a batch has an update of the unknown kind 7"),
+        ([HEAD.pack(1, 2) + PUT], "a batch has 1 updates and says 2"),
+        ([HEAD.pack(1, 1) + PUT[:-1]], "a batch has 1 updates and says 1"),  # and ends before
+    ],
+)
+def test_batches_with_the_right_checksums_that_make_no_sense(tmp_path, batches, message):
+    (tmp_path / "000003.log").write_bytes(b"".join(map(log_bytes, batches)))
+    with pytest.raises(FileError, match=rf"000003\.log: is damaged at .*{message}"):
+        read_updates(tmp_path, Manifest(log=3))
+
+
+def test_batches_that_make_sense(tmp_path):
+    batches = HEAD.pack(1, 1) + PUT, HEAD.pack(2, 1) + bytes([DELETION, 1]) + b"k"
+    (tmp_path / "000003.log").write_bytes(b"".join(map(log_bytes, batches)))
+    (update,) = read_updates(tmp_path, Manifest(log=3)).values()
+    assert update[0] == 2 << 8 | DELETION

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from pycaffe_dist.data.database import records_of
-from pycaffe_dist.data.leveldb import reader, table
+from pycaffe_dist.data.leveldb import log, reader, table
 from pycaffe_dist.data.leveldb.reader import LevelDB
 from pycaffe_dist.data.leveldb_source import LevelDBSource
 from pycaffe_dist.data.leveldb_writer import new_leveldb
@@ -70,6 +70,21 @@ def test_few_open_tables_and_nothing_remembered(recorded, monkeypatch):
     monkeypatch.setattr(reader, "OPEN_TABLES", 1)
     monkeypatch.setattr(reader, "Room", lambda: table.Room(0))
     assert read(LevelDB(str(path))) == sorted(model.records.items())
+
+
+@pytest.mark.parametrize("left", range(10))
+def test_a_block_of_the_log_with_so_many_bytes_left(tmp_path, left):
+    """Fewer than a header's 7 are filled up; in just 7 LevelDB begins a record of no bytes."""
+    plyvel = pytest.importorskip("plyvel")
+    around = log.HEADER.size + 12 + 1 + 2 + 3  # batch, kind, key and the value's length
+    rows = [(b"a", bytes(log.BLOCK - around - left)), (b"b", b"next"), (b"c", b"last")]
+    with plyvel.DB(str(tmp_path), create_if_missing=True) as db:
+        for row in rows:
+            db.put(*row)
+    (file,) = tmp_path.glob("*.log")
+    rest = file.read_bytes()[log.BLOCK - left : log.BLOCK]
+    assert any(rest) == (left >= log.HEADER.size)
+    assert read(LevelDB(str(tmp_path))) == rows
 
 
 def test_blocks_entered_by_a_seek_are_not_remembered_with_older_values(tmp_path):
