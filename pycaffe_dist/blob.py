@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import default_engine
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import HOST, Array, Home, Value
+from pycaffe_dist.memory import HOST, Home, Value
 
 MOST_AXES = 32
 MOST_VALUES = (1 << 31) - 1
+
+
+def _measured(shape: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """A shape as plain numbers, and how many values it has."""
+    dims = tuple(map(operator.index, shape))
+    count = math.prod(dims)
+    if len(dims) > MOST_AXES or min(dims, default=0) < 0 or count > MOST_VALUES:
+        raise NetError(
+            f"a blob cannot have the shape {dims}: at most {MOST_AXES} axes, none negative, "
+            f"and {MOST_VALUES:,} values"
+        )
+    return dims, count
 
 
 class Blob:
@@ -22,11 +36,9 @@ class Blob:
 
     def __init__(self, shape: Sequence[int] = (), dtype: DTypeLike = np.float32) -> None:
         self.dtype = np.dtype(dtype)
-        self._shape: tuple[int, ...] = ()
-        self._count = 1
-        self.data_value = Value(1, self.dtype)
-        self.diff_value = Value(1, self.dtype)
-        self.reshape(*shape)
+        self._shape, self._count = _measured(shape)
+        self.data_value = Value(max(self._count, 1), self.dtype)
+        self.diff_value = Value(max(self._count, 1), self.dtype)
 
     # -- shape -------------------------------------------------------------------------------
 
@@ -40,17 +52,9 @@ class Blob:
 
     def reshape(self, *shape: int) -> None:
         """Take another shape.  Values stay if they fit into the room there is, else are zeros."""
-        dims = tuple(operator.index(d) for d in shape)
+        dims, count = _measured(shape)
         if dims == self._shape:
             return
-        count = 1
-        for d in dims:
-            count *= d
-        if len(dims) > MOST_AXES or any(d < 0 for d in dims) or count > MOST_VALUES:
-            raise NetError(
-                f"a blob cannot have the shape {dims}: at most {MOST_AXES} axes, none negative, "
-                f"and {MOST_VALUES:,} values"
-            )
         self._shape, self._count = dims, count
         if count > self.data_value.count:
             self.data_value = Value(count, self.dtype)
@@ -127,6 +131,16 @@ class Blob:
 
     def __repr__(self) -> str:
         return f"Blob{self.shape}"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: images or filters as a small grid, anything else as its shape."""
+        if len(self.shape) != 4 or min(self.shape) < 1 or max(self.shape[2:]) < 2:
+            return repr(self)
+        from pycaffe_dist.pictures import data_uri, tiles
+
+        values = _shaped(self.data_value, self.shape, HOST, False)
+        planes = values if self.shape[1] == 3 else values.reshape(-1, *self.shape[2:])
+        return f'{self!r}<br><img src="{data_uri(tiles(planes))}">'
 
 
 class View:

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.proto.caffe_pb2 import PriorBoxParameter
 
 CORNER = PriorBoxParameter.CORNER
 CENTER_SIZE = PriorBoxParameter.CENTER_SIZE
 CORNER_SIZE = PriorBoxParameter.CORNER_SIZE
-BLOCK = 256  # boxes whose overlaps are looked at together
+BLOCK = 128  # boxes whose overlaps are looked at together
+BEFORE = np.tri(BLOCK, k=-1, dtype=bool)  # of each, those that are better
 
 
 def areas(boxes: Array, pixel: int = 0) -> Array:
@@ -29,16 +30,27 @@ def areas(boxes: Array, pixel: int = 0) -> Array:
 def intersections(a: Array, b: Array, pixel: int = 0) -> Array:
     """(n, m): the area that each of n boxes has in common with each of m."""
     (ax, ay, ax2, ay2), (bx, by, bx2, by2) = a.T[..., None], b.T
-    width = np.minimum(ax2, bx2) - np.maximum(ax, bx) + pixel
-    height = np.minimum(ay2, by2) - np.maximum(ay, by) + pixel
-    common: Array = np.maximum(width, 0) * np.maximum(height, 0)
-    return common
+    width, height = np.minimum(ax2, bx2), np.minimum(ay2, by2)
+    for side, first, second in ((width, ax, bx), (height, ay, by)):
+        side -= np.maximum(first, second)
+        if pixel:
+            side += pixel
+        np.maximum(side, 0, out=side)
+    width *= height
+    return width
 
 
 def iou(a: Array, b: Array, pixel: int = 0) -> Array:
     """(n, m): intersection over union (Jaccard overlap), 0 where boxes have nothing in common."""
-    common = intersections(a, b, pixel)
-    union = areas(a, pixel)[:, None] + areas(b, pixel)[None] - common
+    return _overlaps(intersections(a, b, pixel), areas(a, pixel), areas(b, pixel))
+
+
+def _overlaps(common: Array, of_a: Array, of_b: Array) -> Array:
+    """From what boxes have in common, and their areas."""
+    union = of_a[:, None] + of_b
+    union -= common
+    if (of_a > 0).all():  # so is every union
+        return np.divide(common, union, out=common)
     overlap: Array = np.divide(common, union, out=np.zeros_like(common), where=common > 0)
     return overlap
 
@@ -92,28 +104,54 @@ def nms(
         inclusive: whether an overlap equal to the threshold suppresses.
         most: how many to keep at most.
     """
-    kept = np.empty(0, np.intp)
-    limits = _limits(threshold, eta, len(boxes), boxes.dtype)
     above = np.greater_equal if inclusive else np.greater
+    if eta < 1:
+        return _adaptive_nms(boxes, _limits(threshold, eta, len(boxes), boxes.dtype), pixel, above)[
+            :most
+        ]
+    limit, area = boxes.dtype.type(threshold), areas(boxes, pixel)
+
+    def hits(a: Array, b: Array) -> Array:
+        common = intersections(boxes[a], boxes[b], pixel)
+        found: Array = above(_overlaps(common, area[a], area[b]), limit)
+        return found
+
+    kept = np.empty(0, np.intp)
+    for begin in range(0, len(boxes), BLOCK):
+        left = np.arange(begin, min(begin + BLOCK, len(boxes)))
+        if len(kept):
+            left = left[~hits(left, kept).any(1)]
+        earlier = hits(left, left)
+        earlier &= BEFORE[: len(left), : len(left)]
+        keep: Array = np.ones(len(left), bool)
+        while True:
+            new: Array = np.logical_not((earlier & keep).any(1))
+            if (new == keep).all():
+                break
+            keep = new
+        kept = np.concatenate([kept, left[keep]])
+        if most is not None and len(kept) >= most:
+            return kept[:most]
+    return kept
+
+
+def _adaptive_nms(boxes: Array, limits: Array, pixel: int, above: Any) -> Array:
+    """With a limit for each number of boxes that are kept before."""
+    kept = np.empty(0, np.intp)
     for begin in range(0, len(boxes), BLOCK):
         block = boxes[begin : begin + BLOCK]
         earlier = iou(block, boxes[kept], pixel)
-        within = np.tril(iou(block, block, pixel), -1)
+        within, before = iou(block, block, pixel), BEFORE[: len(block), : len(block)]
         keep: Array = np.ones(len(block), bool)
-        limit = limits[:1]
-        gone, hit = above(earlier, limit).any(1), above(within, limit)
         while True:
-            if len(limits) > 1:
-                count = np.cumsum(keep) - keep + len(kept)  # kept before each
-                limit = limits[np.minimum(count, len(limits) - 1)][:, None]
-                gone, hit = above(earlier, limit).any(1), above(within, limit)
+            count = np.cumsum(keep) - keep + len(kept)  # kept before each
+            limit = limits[np.minimum(count, len(limits) - 1)][:, None]
+            gone, hit = above(earlier, limit).any(1), above(within, limit) & before
             new: Array = np.logical_not(gone | (hit & keep).any(1))
             if (new == keep).all():
                 break
             keep = new
         kept = np.concatenate([kept, begin + np.flatnonzero(keep)])
-        if most is not None and len(kept) >= most:
-            return kept[:most]
     return kept
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pycaffe_dist.aliases import Shape
+
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.net import Net
 
 GREY, COLOUR = 1, 3
 REMEDY = {GREY: "`pcd convert_imageset -gray`", COLOUR: "`pcd convert_imageset` without -gray"}
-Shape = tuple[int, ...]
 
 
 def in_words(channels: int) -> str:

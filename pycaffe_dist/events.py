@@ -50,7 +50,7 @@ class RateChosen(Event):
 
 @dataclass(frozen=True)
 class StepPassed(Event):
-    """The multistep or plateau policy went on to its next step."""
+    """The multistep or plateau policy reached its next step."""
 
     step: int
     policy: str = "multistep"
@@ -90,7 +90,7 @@ class TestInterrupted(Event):
 
 @dataclass(frozen=True)
 class Snapshotting(Event):
-    """A file is about to be written; what is "weights" or "state"."""
+    """A file is about to be written: "weights", "state", or "memory" for a snapshot kept there."""
 
     what: str
     format: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pycaffe_dist.aliases import Shape
 from pycaffe_dist.memory import Value
 from pycaffe_dist.net import Net
 from pycaffe_dist.sketch import Unbuilt
-
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)

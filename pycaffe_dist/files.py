@@ -206,3 +206,13 @@ def mapped(folder: str = "/") -> list[str]:
         return []
     paths = dict.fromkeys(line[line.index("/") :] for line in lines if "/" in line)
     return [p for p in paths if p.startswith(folder) and not p.endswith(" (deleted)")]
+
+
+def is_private(folder: Path) -> bool:
+    """Whether it is a folder, of this user, that nobody else can put anything into."""
+    try:
+        found = folder.lstat()
+    except OSError:  # its owner was faster
+        return False
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.rng import generator
+
+PIECE = 1 << 20  # values that are drawn at a time
 
 Filler = Callable[[Any, Array], None]
 FILLERS: dict[str, Filler] = {}
@@ -54,7 +56,7 @@ def uniform(f: Any, array: Array) -> None:
     """U(min, max)"""
     if f.min > f.max:
         raise NetError(f"uniform filler: min {f.min:g} is above max {f.max:g}")
-    array[...] = generator().uniform(f.min, f.max, array.shape)
+    _draw(array, lambda count: generator().uniform(f.min, f.max, count))
 
 
 @filler("gaussian")
@@ -65,7 +67,7 @@ def gaussian(f: Any, array: Array) -> None:
     outputs = array.shape[0] if array.ndim else 1
     if not -1 <= f.sparse <= outputs:
         raise NetError(f"gaussian filler: sparse {f.sparse} is not -1 (off) or 0 to {outputs}")
-    array[...] = generator().normal(f.mean, f.std, array.shape)
+    _draw(array, lambda count: generator().normal(f.mean, f.std, count))
     if f.sparse >= 0:
         array *= generator().random_sample(array.shape) < f.sparse / outputs
 
@@ -73,7 +75,7 @@ def gaussian(f: Any, array: Array) -> None:
 @filler("positive_unitball")
 def positive_unitball(f: Any, array: Array) -> None:
     """U(0, 1), each slice along the first axis then scaled to the sum 1."""
-    array[...] = generator().random_sample(array.shape)
+    _draw(array, generator().random_sample)
     rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
     rows /= rows.sum(axis=1, keepdims=True)
 
@@ -82,13 +84,14 @@ def positive_unitball(f: Any, array: Array) -> None:
 def xavier(f: Any, array: Array) -> None:
     """U(−a, a), a = √(3 / n)"""
     limit = np.sqrt(3.0 / _fan(f, array))
-    array[...] = generator().uniform(-limit, limit, array.shape)
+    _draw(array, lambda count: generator().uniform(-limit, limit, count))
 
 
 @filler("msra")
 def msra(f: Any, array: Array) -> None:
     """N(0, √(2 / n))"""
-    array[...] = generator().normal(0.0, np.sqrt(2.0 / _fan(f, array)), array.shape)
+    std = np.sqrt(2.0 / _fan(f, array))
+    _draw(array, lambda count: generator().normal(0.0, std, count))
 
 
 @filler("bilinear")
@@ -109,6 +112,14 @@ def gaussian_unitball(f: Any, array: Array) -> None:
     gaussian(f, array)
     rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
     rows /= np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+
+
+def _draw(array: Array, numbers: Callable[[int], Array]) -> None:
+    """Fill an array piece by piece: NumPy draws doubles, and all at once take twice its room."""
+    flat = array.reshape(-1)
+    for begin in range(0, flat.size, PIECE):
+        piece = flat[begin : begin + PIECE]
+        piece[...] = numbers(piece.size)
 
 
 def _fan(f: Any, array: Array) -> float:

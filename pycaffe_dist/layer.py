@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule, Facts
 from pycaffe_dist.blob import Blob, BlobVec, Flags, View, Views
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
-from pycaffe_dist.proto.caffe_pb2 import TEST, LayerParameter
+from pycaffe_dist.proto.caffe_pb2 import TEST, FillerParameter, LayerParameter
 from pycaffe_dist.registry import register as register
 
 Arity = int | tuple[int, int | None]
@@ -55,7 +56,7 @@ class DataSettings:
 class Context:
     """What a layer is built in."""
 
-    dtype: Any = np.float32
+    dtype: Any = np.float32  # DTypeLike; Layer.dtype is what it means
     engine: Engine = field(default_factory=default_engine)
     dry: bool = False  # shapes only: no values are filled in, no files are opened
     python: bool = True  # Python layers may run: their modules are imported
@@ -69,7 +70,7 @@ class Context:
         return self.engine.home
 
     @property
-    def xp(self) -> Any:
+    def xp(self) -> ArrayModule:
         return self.engine.xp
 
 
@@ -85,7 +86,7 @@ class OuterProduct:
     inputs: int
     transposed: bool = False
 
-    def sides(self, a: Any, b: Any) -> tuple[Any, Any]:
+    def sides(self, a: Array, b: Array) -> tuple[Array, Array]:
         """(L, R) with ∂W = LᵀR."""
         return (b, a) if self.transposed else (a, b)
 
@@ -149,11 +150,11 @@ class Layer:
         """How the first parameter's gradient is a product of ``factors``, if it is one."""
         return None
 
-    def factors(self, top: Views, bottom: Views) -> tuple[Any, Any]:
+    def factors(self, top: Views, bottom: Views) -> tuple[Array, Array]:
         """(A, B) of an outer product, after backward has got to this layer."""
         raise NotImplementedError
 
-    def sources(self) -> dict[str, Any]:
+    def sources(self) -> Facts:
         """What all ranks must find in their files, by name: where from, how many records."""
         return {}
 
@@ -165,17 +166,17 @@ class Layer:
         """The parameters that passes change, of a layer that has such: all, unless it says."""
         return list(self.blobs)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Facts:
         """What, besides blobs, the next forward depends on: numbers, strings, lists, arrays."""
         return {}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what ``get_state`` gave."""
+    def set_state(self, state: Facts) -> None:
+        """Resume from what ``get_state`` gave."""
 
-    def deal_state(self, states: Sequence[dict[str, Any]], rank: int, ranks: int) -> dict[str, Any]:
-        """What to go on from as ``rank`` of ``ranks``, if another number of them gave ``states``.
+    def deal_state(self, states: Sequence[Facts], rank: int, ranks: int) -> Facts:
+        """What to resume from as ``rank`` of ``ranks``, if another number of them gave ``states``.
 
-        A rank that is new goes on as rank 0 did, unless the layer knows better.
+        A rank that is new continues as rank 0 did, unless the layer knows better.
         """
         return states[rank if rank < len(states) else 0]
 
@@ -222,7 +223,7 @@ class Layer:
         if not condition:
             raise self.error(message)
 
-    def add_blob(self, shape: Sequence[int], filler: Any = None) -> None:
+    def add_blob(self, shape: Sequence[int], filler: FillerParameter | None = None) -> None:
         """Add a parameter; without a filler it is zeros.  Blobs in the prototxt replace filling."""
         blob = Blob(shape, self.dtype)
         self.adopt(blob)

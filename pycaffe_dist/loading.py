@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import sidecar
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.channels import other_images
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
@@ -57,9 +57,15 @@ def load_weights(net: Net, *paths: Path_, strict: bool = True) -> CopyReport:
     return judge(net, paths, reports, strict)
 
 
-def copy_file(net: Net, path: Path_) -> CopyReport:
-    """Copy the weights of one file, whatever its layers are; see :func:`load_weights`."""
-    weights = read_weights(path)
+def copy_file(net: Net, path: Path_, weights: Weights | None = None) -> CopyReport:
+    """Copy the weights of one file, whatever its layers are; see :func:`load_weights`.
+
+    Args:
+        net: whose layers get them.
+        path: the file.
+        weights: what is in it, if it was read already.
+    """
+    weights = weights or read_weights(path)
     if weights.checksum is None:
         sidecar.check_unsealed(path)
     try:
@@ -191,37 +197,62 @@ def share_weights(net: Net, other: Net) -> None:
             mine.share_data(other_blob)
 
 
+@dataclass(frozen=True)
+class NetWeights:
+    """The weights of a net as files keep them.
+
+    Attributes:
+        net: its name and layers, as they see themselves: defaults they added included.
+        data, diffs: for each layer its arrays; diffs if they are to be stored, too.
+        owned: whether each of them is the layer's own, and not another's that it shares.
+    """
+
+    net: NetParameter
+    data: list[list[Array]]
+    diffs: list[list[Array]] | None
+    owned: list[list[bool]]
+
+    @staticmethod
+    def of(net: Net, diffs: bool = False) -> NetWeights:
+        saved = NetParameter(name=net.name)
+        for layer in net.layers:
+            saved.layer.add().CopyFrom(layer.layer_param)
+            saved.layer[-1].ClearField("blobs")
+        return NetWeights(
+            saved,
+            [[blob.data for blob in layer.blobs] for layer in net.layers],
+            [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
+            [[_owns(net, layer, j) for j in range(len(layer.blobs))] for layer in net.layers],
+        )
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Each parameter with its name, as "fc6/0"."""
+        for layer, blobs in zip(self.net.layer, self.data, strict=True):
+            for j, values in enumerate(blobs):
+                yield f"{layer.name}/{j}", values
+
+    def write(self, path: Path_, binary: bool = True) -> int:
+        """Write a .caffemodel, or a .caffemodel.h5; its checksum.
+
+        A binary file has shared parameters with each of their layers, HDF5 with their owner only.
+        """
+        if binary:
+            return write_weights(path, self.net, self.data, self.diffs)
+        names = [layer.name for layer in self.net.layer]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise NetError(f"HDF5 needs different layer names; used twice: {', '.join(twice)}")
+        own = [
+            [values if owns else None for values, owns in zip(blobs, owned, strict=True)]
+            for blobs, owned in zip(self.data, self.owned, strict=True)
+        ]
+        return hdf5.write_layers(path, names, own, self.diffs)
+
+
 def save_weights(net: Net, path: Path_, diffs: bool = False) -> int:
-    """Write a binary .caffemodel, shared parameters with each of their layers; its checksum."""
-    return write_weights(
-        path,
-        _as_saved(net),
-        [[blob.data for blob in layer.blobs] for layer in net.layers],
-        [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
-    )
-
-
-def _as_saved(net: Net) -> NetParameter:
-    """Caffe keeps the name, and the layers as they see themselves: defaults they added included."""
-    saved = NetParameter(name=net.name)
-    for layer in net.layers:
-        saved.layer.add().CopyFrom(layer.layer_param)
-        saved.layer[-1].ClearField("blobs")
-    return saved
+    """Write a binary .caffemodel; its checksum."""
+    return NetWeights.of(net, diffs).write(path)
 
 
 def save_weights_hdf5(net: Net, path: Path_, diffs: bool = False) -> int:
-    """Write a .caffemodel.h5, shared parameters with their owner only; its checksum."""
-    if len(set(net.layer_names)) < len(net.layer_names):
-        twice = sorted({n for n in net.layer_names if net.layer_names.count(n) > 1})
-        raise NetError(f"HDF5 needs different layer names; used twice: {', '.join(twice)}")
-    owned = [
-        [blob.data if _owns(net, layer, j) else None for j, blob in enumerate(layer.blobs)]
-        for layer in net.layers
-    ]
-    return hdf5.write_layers(
-        path,
-        net.layer_names,
-        owned,
-        [[blob.diff for blob in layer.blobs] for layer in net.layers] if diffs else None,
-    )
+    """Write a .caffemodel.h5; its checksum."""
+    return NetWeights.of(net, diffs).write(path, binary=False)

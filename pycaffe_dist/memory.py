@@ -8,22 +8,29 @@ and remembers.  Asking to write makes that home the only current one.
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, KeysView
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-Array = NDArray[Any]
+from pycaffe_dist.aliases import Array as Array
+from pycaffe_dist.aliases import DType
+
+Place = tuple[int, tuple[int, ...]]  # the address and the shape of an array
 
 
 class Home(Protocol):
     """A place where values can live.  Homes are compared by identity."""
 
-    def allocate(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def allocate(self, count: int, dtype: DType) -> Any:
         """Room for ``count`` zeros."""
 
-    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+    def size_of(self, count: int, dtype: DType) -> int:
         """The bytes of such a room; asked only where rooms are NumPy arrays."""
+
+    def numbers(self, dtype: DType) -> DType:
+        """The type of the numbers of such a room; asked only where rooms are NumPy arrays."""
 
     def clear(self, room: Any) -> None:
         """Fill ``room`` with zeros."""
@@ -41,21 +48,29 @@ class Home(Protocol):
 LINE = 64  # bytes of a cache line, which vector instructions like to begin at
 
 
-def aligned(count: int, dtype: np.dtype[Any]) -> Array:
+def aligned(count: int, dtype: DType) -> Array:
     """Room for ``count`` zeros that begins at a cache line."""
     bytes_ = np.zeros(count * dtype.itemsize + LINE, np.uint8)
     start = -bytes_.__array_interface__["data"][0] % LINE
     return bytes_[start : start + count * dtype.itemsize].view(dtype)
 
 
+def place(values: Array) -> Place:
+    """Where an array is: the same for all views of it that have its shape."""
+    return values.ctypes.data, values.shape
+
+
 class Host:
     """Plain NumPy memory, through which all other homes are reached."""
 
-    def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def allocate(self, count: int, dtype: DType) -> Array:
         return aligned(count, dtype)
 
-    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+    def size_of(self, count: int, dtype: DType) -> int:
         return count * dtype.itemsize
+
+    def numbers(self, dtype: DType) -> DType:
+        return dtype
 
     def clear(self, room: Array) -> None:
         room[...] = 0
@@ -77,39 +92,74 @@ class Host:
 HOST = Host()
 
 
+class Promise(Host):
+    """The home of values that are not computed yet: nothing is ever read from it.
+
+    Args:
+        keep: writes all values that were promised with it.
+    """
+
+    def __init__(self, keep: Callable[[], object]) -> None:
+        self.keep = keep
+
+
 class Pool:
     """Rooms in the memory of the CPU that are free, to be used again for values of other sizes."""
 
     def __init__(self) -> None:
         self.allocated = 0  # bytes
         self._free: list[Array] = []
-        self._parts: dict[tuple[int, int], tuple[Array, Array]] = {}  # by room and size
+        self._parts: dict[Any, tuple[Array, Array]] = {}  # by room, size and type
         self._wholes: dict[int, Array] = {}  # by part
 
-    def room(self, home: Home, count: int, dtype: np.dtype[Any]) -> Any:
+    def room(self, home: Home, count: int, dtype: DType) -> Any:
         """Room in ``home`` for ``count`` numbers, with anything in it."""
-        return self.take(home.size_of(count, dtype), dtype)
+        return self.take(home.size_of(count, dtype), home.numbers(dtype))
 
-    def take(self, size: int, dtype: np.dtype[Any]) -> Array:
+    def take(self, size: int, dtype: DType) -> Array:
         """A room of ``size`` bytes with anything in it: the smallest that is not twice as large."""
         fitting = [r for r in self._free if size <= r.nbytes <= 2 * size]
         if not fitting:
             self.allocated += size
-            return aligned(size // dtype.itemsize, dtype)
+            whole = -(-size // LINE) * LINE  # numbers of any type fit
+            return self._part(aligned(whole, np.dtype(np.uint8)), size, dtype)
         room = min(fitting, key=lambda r: r.nbytes)
         # By identity: comparing arrays compares their values.
         del self._free[next(i for i, r in enumerate(self._free) if r is room)]
-        if room.nbytes == size and room.dtype == dtype:
-            return room
-        key = (id(room), size)
+        return self._part(room, size, dtype)
+
+    def _part(self, room: Array, size: int, dtype: DType) -> Array:
+        key = id(room), size, dtype
         if key not in self._parts:
-            part = room.view(dtype)[: size // dtype.itemsize]
+            part = room[:size].view(dtype)
             self._parts[key] = room, part
             self._wholes[id(part)] = room
         return self._parts[key][1]
 
     def give(self, room: Array) -> None:
         self._free.append(self._wholes.get(id(room), room))
+
+    def free(self) -> set[int]:
+        """Which rooms are free, as ``whole`` names them."""
+        return {id(room) for room in self._free}
+
+    def whole(self, room: Any) -> int:
+        """A name of the room that this one is, or is the beginning of."""
+        return id(self._wholes.get(id(room), room))
+
+    def exchange(self, given: Iterable[Array], taken: Iterable[Array]) -> None:
+        """Some rooms become free, others, which are free, are taken."""
+        for room in given:
+            self.give(room)
+        names = {self.whole(room) for room in taken}
+        self._free = [room for room in self._free if id(room) not in names]
+
+
+class State(NamedTuple):
+    """Where a value lies, by home, and which of these are up to date."""
+
+    rooms: dict[Home, Any]
+    current: tuple[Home, ...]
 
 
 class Value:
@@ -127,7 +177,7 @@ class Value:
         self.dtype = np.dtype(dtype)
         self._rooms: dict[Home, Any] = {}
         self._shaped: dict[Home, Any] = {}
-        self._current: set[Home] = set()
+        self._current: dict[Home, None] = {}  # that which was written comes first
         self.version = 0
         self.pool: Pool | None = None
 
@@ -137,9 +187,13 @@ class Value:
         return not self._current
 
     @property
-    def current(self) -> frozenset[Home]:
-        """The homes that hold what was written last; none while it is all zeros."""
-        return frozenset(self._current)
+    def current(self) -> KeysView[Home]:
+        """The homes that hold what was written last, where it was written first; none for zeros."""
+        return self._current.keys()
+
+    def lives_in(self, home: Home) -> bool:
+        """Whether it has been there since its shape was chosen, current or not."""
+        return home in self._rooms
 
     def read(self, home: Home = HOST) -> Any:
         """The value in ``home``, not to be written to."""
@@ -151,7 +205,7 @@ class Value:
         """The value in ``home``, to be changed: all other homes become out of date."""
         room = self.read(home)
         if len(self._current) > 1:
-            self._current = {home}
+            self._current = {home: None}
         self.version += 1
         return room
 
@@ -159,7 +213,7 @@ class Value:
         """Room in ``home`` for a value to be written whole; what was there is not brought over."""
         if home not in self._rooms:
             self._rooms[home] = self._allocate(home)
-        self._current = {home}
+        self._current = {home: None}
         self.version += 1
         return self._rooms[home]
 
@@ -168,9 +222,41 @@ class Value:
         old = self.read(home)
         self._rooms[home] = room
         self._shaped.pop(home, None)
-        self._current = {home}
+        self._current = {home: None}
         self.version += 1
         return old
+
+    def hand_over(self, home: Home, heir: Value) -> Any:
+        """Let another value have the room in ``home`` with what is in it, and be all zeros."""
+        room = self.read(home)
+        del self._rooms[home]
+        self.give_back()
+        heir.give_back()
+        heir._rooms, heir._current = {home: room}, {home: None}
+        heir.version += 1
+        return room
+
+    def state(self) -> State:
+        return State(dict(self._rooms), tuple(self._current))
+
+    def is_in(self, state: State) -> bool:
+        """Whether it lies where it did then."""
+        rooms = self._rooms
+        return (
+            tuple(self._current) == state.current
+            and len(rooms) == len(state.rooms)
+            and all(rooms.get(home) is room for home, room in state.rooms.items())
+        )
+
+    def put(self, state: State) -> None:
+        """Lie there from now on; somebody has written what is to be there."""
+        self._rooms, self._current = dict(state.rooms), dict.fromkeys(state.current)
+        self._shaped.clear()
+
+    def promise(self, promise: Promise) -> None:
+        """Let it be computed when somebody reads it before it is written again."""
+        self._current = {promise: None}
+        self.version += 1
 
     def zero(self) -> None:
         """Make it all zeros; memory is touched only if somebody reads it before replacing it."""
@@ -196,15 +282,21 @@ class Value:
 
     def leave(self, home: Home) -> None:
         """Give up the room in ``home``; a value that is nowhere else goes, or stays, HOST."""
-        if self._current == {home}:
+        if self._current.keys() == {home}:
             if home is HOST:
                 return
             self._bring(HOST)
-        self._current.discard(home)
+        self._current.pop(home, None)
         self._rooms.pop(home, None)
         self._shaped.pop(home, None)
 
     def _bring(self, home: Home) -> None:
+        first = next(iter(self._current), None)
+        if isinstance(first, Promise):
+            first.keep()
+            self._current.pop(first, None)
+            if home in self._current:
+                return
         known = home in self._rooms
         if not known:
             self._rooms[home] = self._allocate(home)
@@ -212,7 +304,7 @@ class Value:
             self._convert(home)
         elif known or self.pool is not None:
             home.clear(self._rooms[home])
-        self._current.add(home)
+        self._current[home] = None
 
     def _allocate(self, home: Home) -> Any:
         if self.pool is None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist import debug_info
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import FileError, NetError
+from pycaffe_dist.hooks import Hook, Substitute
 from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.learnable import Params
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits
@@ -24,17 +24,6 @@ from pycaffe_dist.registry import create_layer, unknown_types
 from pycaffe_dist.threads import flush_denormals
 
 AUTOMATIC = "(automatic)"  # the name of a top that nobody named
-
-
-class Hook(list[Callable[[int], object]]):
-    """Functions to be called with a layer's index; calling the hook itself adds one (pycaffe)."""
-
-    def __call__(self, function: Callable[[int], object]) -> None:
-        self.append(function)
-
-    def fire(self, index: int) -> None:
-        for function in self:
-            function(index)
 
 
 class Net:
@@ -53,6 +42,7 @@ class Net:
         if log.enabled():
             text = str(filtered).rstrip()
             log.info("net.cpp:53", f"Initializing net from parameters: \n{text}")
+        self.written = filtered  # without splits, which nobody wrote
         self.net_param = insert_splits(filtered)
         self.name = self.net_param.name
         self.phase = self.net_param.state.phase
@@ -78,6 +68,7 @@ class Net:
         self.layer_need_backward: list[bool] = []
 
         self.recycling: Recycling | None = None
+        self.substitute: Substitute | None = None
         self.before_forward, self.after_forward = Hook(), Hook()
         self.before_backward, self.after_backward = Hook(), Hook()
         self._build()
@@ -250,17 +241,27 @@ class Net:
         """Run the layers from ``start`` to ``end``, both included; the sum of their losses."""
         last = len(self.layers) - 1 if end is None else end
         self._check_range(start, last)
+        if self.substitute is not None and (start, last) == (0, len(self.layers) - 1):
+            loss = self.substitute.forward()
+            if loss is not None:
+                return loss
+        return self.forward_here(start, last)
+
+    def forward_here(self, start: int = 0, end: int | None = None) -> Loss:
+        """As ``forward``, by the net's own layers, whoever else could compute it."""
+        last = len(self.layers) - 1 if end is None else end
         self.context.engine.enter()
         if self.recycling:
             self.recycling.begin()
         loss: Loss = 0.0
         watched = self.debug_info or bool(self.after_forward)
+        one_by_one = watched or self.before_forward
         with _quiet(), self.fusions.during(start, last, watched):
-            for i in range(start, last + 1):
+            for i in range(start, last + 1) if one_by_one else self.fusions.layers(start, last):
                 self.before_forward.fire(i)
                 loss += self.layers[i].run_forward(self.bottoms[i], self.tops[i])
                 if self.debug_info:
-                    self._debug_forward(i)
+                    debug_info.tell_forward(self, i)
                 self.after_forward.fire(i)
                 if self.recycling:
                     self.recycling.after_forward(i)
@@ -279,6 +280,8 @@ class Net:
         """Run the layers' backward from ``start`` down to ``end``, both included."""
         first = len(self.layers) - 1 if start is None else start
         self._check_range(end, first)
+        if self.substitute is not None:
+            self.substitute.settle()
         self.context.engine.enter()
         with _quiet(), self.fusions.during(end, first, self.debug_info):
             for i in range(first, end - 1, -1):
@@ -287,12 +290,12 @@ class Net:
                     flags = self.bottom_need_backward[i]
                     self.layers[i].backward(self.tops[i], flags, self.bottoms[i])
                     if self.debug_info:
-                        self._debug_backward(i)
+                        debug_info.tell_backward(self, i)
                 self.after_backward.fire(i)
                 if self.recycling:
                     self.recycling.after_backward(i)
         if self.debug_info:
-            self._debug_params()
+            debug_info.tell_params(self)
 
     def _check_range(self, lowest: int, highest: int) -> None:
         if lowest < 0 or highest >= len(self.layers):
@@ -313,49 +316,6 @@ class Net:
         for param in self.params.learnable:
             np.subtract(param.blob.data, param.blob.diff, out=param.blob.data)
 
-    # -- debug output ------------------------------------------------------------------------
-
-    def _debug_forward(self, i: int) -> None:
-        name = self.layer_names[i]
-        for t in self.top_ids[i]:
-            mean = _mean_abs(self.blobs[t].data)
-            what = self.blob_names[t]
-            log.info(
-                "net.cpp:567", "    [Forward] Layer %s, top blob %s data: %g", name, what, mean
-            )
-        for p, blob in zip(self.params.ids[i], self.layers[i].blobs, strict=True):
-            what = self.params.learnable[p].name
-            mean = _mean_abs(blob.data)
-            log.info(
-                "net.cpp:580", "    [Forward] Layer %s, param blob %s data: %g", name, what, mean
-            )
-
-    def _debug_backward(self, i: int) -> None:
-        name = self.layer_names[i]
-        for b, flag in zip(self.bottom_ids[i], self.bottom_need_backward[i], strict=True):
-            if flag:
-                mean = _mean_abs(self.blobs[b].diff)
-                what = self.blob_names[b]
-                text = "    [Backward] Layer %s, bottom blob %s diff: %g"
-                log.info("net.cpp:595", text, name, what, mean)
-        for j, blob in enumerate(self.layers[i].blobs):
-            if self.layers[i].param_propagate_down[j]:
-                mean = _mean_abs(blob.diff)
-                text = "    [Backward] Layer %s, param blob %d diff: %g"
-                log.info("net.cpp:606", text, name, j, mean)
-
-    def _debug_params(self) -> None:
-        blobs = [param.blob for param in self.params.learnable]
-        sums = [sum(float(np.abs(b.data).sum()) for b in blobs)]
-        sums.append(sum(float(np.abs(b.diff).sum()) for b in blobs))
-        sums.append(sum(float(np.square(b.data).sum()) for b in blobs) ** 0.5)
-        sums.append(sum(float(np.square(b.diff).sum()) for b in blobs) ** 0.5)
-        log.error(
-            "net.cpp:552",
-            "    [Backward] All net params (data, diff): L1 norm = (%g, %g); L2 norm = (%g, %g)",
-            *sums,
-        )
-
 
 class _quiet:
     """How nets compute: denormals are zero, and overflows are left to the guard on the loss."""
@@ -372,7 +332,3 @@ class _quiet:
 
 def _least(arity: int | tuple[int, int | None]) -> int:
     return arity if isinstance(arity, int) else arity[0]
-
-
-def _mean_abs(array: Array) -> float:
-    return float(np.abs(array).mean()) if array.size else 0.0

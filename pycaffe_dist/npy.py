@@ -9,17 +9,15 @@ import io
 import math
 import os
 import zipfile
-from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, read_bytes, reading
 
 Path_ = str | os.PathLike[str]
-Array = NDArray[Any]
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 

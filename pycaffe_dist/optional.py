@@ -55,7 +55,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         ) from e
 
 
-class Part:
+class LazyModule:
     """A module that is imported when something in it is first used.
 
     So every other command starts without it, and where it is missing the one that needs it says so.

@@ -11,21 +11,21 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, reading
-from pycaffe_dist.npy import Array, read_npz
+from pycaffe_dist.npy import read_npz
 from pycaffe_dist.proto.seal import load_end, seal_end
 
 SUFFIX = ".pcdstate"
-PROBLEM = "is damaged, or of another program; remove it to go on without it"
+PROBLEM = "is damaged, or of another program; remove it to continue without it"
 # What is written beside the arrays.  Earlier versions kept size and CRC-32 of both "files".
 _KINDS: dict[str, type] = {"checksums": list, "files": dict, "ranks": int, "notes": dict}
-_KINDS |= {"layers": dict}
+_KINDS |= {"layers": dict, "arrays": dict}
 _CHUNK = 1 << 20
 Path_ = str | os.PathLike[str]
 
@@ -40,14 +40,14 @@ def stem(path: Path_) -> str:
     return re.sub(r"\.(solverstate|caffemodel)(\.h5)?$", "", os.fspath(path))
 
 
-def write(path: Path_, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+def write(path: Path_, arrays: Facts, facts: Facts) -> None:
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
     with atomic_write(path) as file:
         np.savez(file, **arrays)
         seal_end(file)
 
 
-def read(path: Path_) -> tuple[dict[str, Array], dict[str, Any]]:
+def read(path: Path_) -> tuple[dict[str, Array], Facts]:
     """Arrays and facts.
 
     Raises:
@@ -63,16 +63,16 @@ def read(path: Path_) -> tuple[dict[str, Array], dict[str, Any]]:
         for name, kind in _KINDS.items():
             if not isinstance(facts.setdefault(name, kind()), kind):
                 raise TypeError(f"its {name!r} is of another type")
-        numbers = [facts["checksums"], *facts["files"].values()]
+        numbers = [facts["checksums"], *facts["files"].values(), facts["arrays"].values()]
         if any(not isinstance(n, int) for pair in numbers for n in pair):
             raise TypeError("sizes and checksums are not numbers")
-        if any(len(pair) not in (0, 2) for pair in numbers):
+        if any(len(pair) not in (0, 2) for pair in numbers[:-1]):
             raise TypeError("there are not two checksums")
         facts["ranks"] = facts["ranks"] or 1
     return arrays, facts
 
 
-def fits(path: Path_, checksum: int | None, facts: dict[str, Any]) -> bool:
+def fits(path: Path_, checksum: int | None, facts: Facts) -> bool:
     """Whether a file is the one that a sidecar with these facts was written with.
 
     Args:
@@ -89,7 +89,7 @@ def fits(path: Path_, checksum: int | None, facts: dict[str, Any]) -> bool:
     return True
 
 
-def compare(path: Path_, checksum: int | None, facts: dict[str, Any]) -> None:
+def compare(path: Path_, checksum: int | None, facts: Facts) -> None:
     """Say it if a file is not the one that a sidecar was written with.
 
     Raises:

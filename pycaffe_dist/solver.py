@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from typing import Any
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.events import (
@@ -18,15 +18,11 @@ from pycaffe_dist.events import (
     Displayed,
     Event,
     LastLoss,
-    Output,
     RateChosen,
     SolveBegins,
     SolveEnds,
     StepPassed,
     Subscriber,
-    TestBegins,
-    Tested,
-    TestInterrupted,
     Updated,
 )
 from pycaffe_dist.layer import Context
@@ -34,14 +30,14 @@ from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
-from pycaffe_dist.solvers import snapshots, update
-from pycaffe_dist.solvers.detection import Detections
+from pycaffe_dist.solvers import snapshots, testing, update
 from pycaffe_dist.solvers.history import History
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
 from pycaffe_dist.solvers.stepper import Stepper
 from pycaffe_dist.solvers.weight_average import WeightAverage
+from pycaffe_dist.solvers.writer import Writer
 from pycaffe_dist.update_step import UpdateStep
 
 LOOK_EVERY = 100  # iterations, where there is no display, to look at a loss on a device
@@ -69,8 +65,10 @@ class Solver:
         requested_action: asked after every update and before every test batch.
         stepper: clears gradients, shares losses and makes updates; where distribution attaches.
         ranks: who else trains with this solver.
-        notes: what subscribers and policies want to find again when training goes on: values that
+        notes: what subscribers and policies want to find again when training continues: values that
             JSON can hold.
+        writer: writes snapshots while training continues; without one they are waited for.
+        average: of the weights, where the solver's file asks for one.
     """
 
     def __init__(self, param: SolverParameter, context: Context | None = None) -> None:
@@ -86,7 +84,8 @@ class Solver:
         self.on_gradients_ready: list[Callable[[], object]] = []
         self.on_settled: list[Callable[[], object]] = []
         self.requested_action: Callable[[], Action] = lambda: Action.NONE
-        self.notes: dict[str, Any] = {}
+        self.notes: Facts = {}
+        self.writer: Writer | None = None
         self.stopped_early = False
         self._losses: list[Loss] = []
         self.last_loss: Loss = 0.0
@@ -94,7 +93,10 @@ class Solver:
         self.smoothed_loss: Loss = 0.0
         self._display_time = time.perf_counter()
         self._display_iter = 0
+        self._scaffold(param)
 
+    def _scaffold(self, param: SolverParameter) -> None:
+        """Build the rule, the nets and the history of updates."""
         text = str(param).rstrip()
         log.info("solver.cpp:45", f"Initializing solver from parameters: \n{text}")
         if param.average_loss < 1:
@@ -113,8 +115,9 @@ class Solver:
         self.history = History(self.rule.slots, shapes, self.context.dtype)
         if param.weights:
             self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
-        if param.ema_decay:
-            self.subscribers.append(WeightAverage(self))
+        self.average = WeightAverage(self) if param.ema_decay else None
+        if self.average:
+            self.subscribers.append(self.average)
         log.info("solver.cpp:57", "Solver scaffolding done.")
 
     def _build(self, described: SolverNet) -> Net:
@@ -206,9 +209,10 @@ class Solver:
             if action is Action.STOP:
                 self.stopped_early = True
                 break
-        self._settle()
+        self.settle()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """All updates are in the weights, and all ranks know all losses."""
         self.stepper.settle()
         for function in self.on_settled:
             function()
@@ -242,7 +246,7 @@ class Solver:
         seconds = now - self._display_time
         per_second = (self.iter - self._display_iter) / seconds if seconds else 0.0
         self._display_time, self._display_iter = now, self.iter
-        outputs = outputs_of(self.net)
+        outputs = testing.outputs_of(self.net)
         means = self.stepper.shown([o.value for o in outputs])
         outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]
         self._seen_loss = loss = float(self.smoothed_loss)
@@ -311,65 +315,16 @@ class Solver:
     # -- testing -----------------------------------------------------------------------------
 
     def test_all(self) -> None:
-        self._settle()
+        self.settle()
         for i in range(len(self.test_nets)):
             if not self.stopped_early:
                 self.test(i)
 
     def test(self, index: int) -> None:
         """Run a test net over its batches and tell the means of its outputs."""
-        self.tell(TestBegins(self.iter, index))
-        net = self.test_nets[index]
-        net.debug_info = self.param.debug_info
-        loading.share_weights(net, self.net)
-        if self.param.eval_type == "detection":
-            self._test_detector(index, net)
-            return
-        count = self.param.test_iter[index]
-        sums: list[float] = []
-        loss: Loss = 0.0
-        for batch in range(count):
-            self._obey()
-            if self.stopped_early:
-                self.tell(TestInterrupted(self.iter, index))
-                return
-            if batch % self.ranks.size != self.ranks.rank:
-                net.feed()
-                continue
-            loss += net.forward()
-            values = [o.value for o in outputs_of(net)]
-            sums = [a + b for a, b in zip(values, sums, strict=True)] if sums else values
-        outputs = outputs_of(net) if count else []
-        shares = [
-            v / max(1, count) * self.ranks.size
-            for v in (float(loss), *(sums or [0.0] * len(outputs)))
-        ]
-        mean_loss, *means = self.ranks.mean(shares)
-        outputs = [replace(o, value=value) for o, value in zip(outputs, means, strict=True)]
-        shown = mean_loss if self.param.test_compute_loss and count else None
-        self.tell(Tested(self.iter, index, outputs, shown))
+        testing.test(self, index)
 
-    def _test_detector(self, index: int, net: Net) -> None:
-        """Tell the mean average precision of each output; every rank tests all batches."""
-        found = {i: Detections(self.param.ap_version) for i in net.output_ids}
-        for _ in range(self.param.test_iter[index]):
-            self._obey()
-            if self.stopped_early:
-                self.tell(TestInterrupted(self.iter, index))
-                return
-            net.forward()
-            for i, detections in found.items():
-                detections.add(net.blobs[i].data)
-        outputs: list[Output] = []
-        for i, detections in found.items():
-            each = detections.by_class()
-            for label, precision in each.items() if self.param.show_per_class_result else ():
-                log.info("solver.cpp:540", "class%d: %g", label, precision)
-            mean = sum(each.values()) / max(1, len(each))
-            outputs.append(Output(len(outputs), net.blob_names[i], mean, 0.0))
-        self.tell(Tested(self.iter, index, outputs, None))
-
-    def _obey(self) -> None:
+    def obey(self) -> None:
         """Act between two batches of a test; several ranks act together, when it is over."""
         while self.ranks.size == 1 and (action := self.requested_action()) is not Action.NONE:
             if action is Action.SNAPSHOT:
@@ -385,20 +340,9 @@ class Solver:
 
     def snapshot(self) -> None:
         """Write weights and state under Caffe's names."""
-        self._settle()
+        self.settle()
         snapshots.write(self)
 
     def restore(self, path: str) -> None:
-        """Go on from a state file, Caffe's or ours."""
+        """Resume from a state file, Caffe's or ours."""
         snapshots.restore(self, path)
-
-
-def outputs_of(net: Net) -> list[Output]:
-    """Every element of the net's outputs, numbered as Caffe's log numbers them."""
-    outputs: list[Output] = []
-    for i in net.output_ids:
-        for value in net.blobs[i].data.reshape(-1):
-            outputs.append(
-                Output(len(outputs), net.blob_names[i], float(value), net.blob_loss_weights[i])
-            )
-    return outputs

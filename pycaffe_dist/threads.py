@@ -1,9 +1,9 @@
 """How many threads compute, and how they treat numbers too small to matter.
 
 One number rules OpenMP (oneDNN), OpenBLAS (NumPy) and our own pool: the cores that this process may
-use, divided by the ranks on its node.  In all of them denormal numbers count as zero: gradients of
-a batch that is already learnt become denormal, and a processor computes with those many times
-slower.
+use, shared with the other ranks on its node.  In all of them denormal numbers count as zero:
+gradients of a batch that is already learnt become denormal, and a processor computes with those
+many times slower.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import mapped
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 # How many ranks share this node, as Open MPI's and MPICH's mpirun tell it.
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
@@ -40,11 +42,60 @@ def _default() -> int:
     if named.isdigit() and int(named):
         return int(named)
     ranks = next((int(os.environ[v]) for v in LOCAL_RANKS if v in os.environ), 1)
-    return max(1, cores() // ranks)
+    if ranks == 1:
+        return cores()
+    # A rank that mpirun has bound to some of its own cores shares them with fewer ranks, or none.
+    return max(1, min(cores(), max(cores(), cores(os.getppid())) // ranks))
 
 
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def cores(process: int = 0) -> int:
+    """How many cores this process, or another, may use."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    try:
+        return len(os.sched_getaffinity(process))
+    except OSError:  # it has ended, or may not be asked
+        return len(os.sched_getaffinity(0))
+
+
+def placement(nodes: Path = Path("/sys/devices/system/node")) -> str:
+    """The threads that compute, the cores they may run on and whose memory is near: for people.
+
+    Args:
+        nodes: where Linux lists the cores of each NUMA node.
+    """
+    mine = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    text = f"{threads()} threads on {'cores ' + _ranges(mine) if mine else 'any core'}"
+    found = {}
+    for path in sorted(nodes.glob("node[0-9]*/cpulist")):
+        shared = set(mine) & _listed(path.read_text())
+        if shared:
+            found[path.parent.name[4:]] = len(shared)
+    if len(found) > 1:
+        parts = ", ".join(f"{count} of node {node}" for node, count in found.items())
+        text += f": {parts}; memory of another node is slower, a rank for each node is faster"
+    elif found:
+        text += f" of NUMA node {next(iter(found))}"
+    if mine and threads() > len(mine):
+        text += f"; {threads()} threads share {len(mine)} cores"
+    return text
+
+
+def _listed(text: str) -> set[int]:
+    """0-3,8 as a set."""
+    pairs = [part.partition("-") for part in text.strip().split(",") if part]
+    return {i for a, _, b in pairs for i in range(int(a), int(b or a) + 1)}
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order as 0-3,8."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
 def set_threads(count: int | None = None) -> int:
@@ -106,6 +157,8 @@ def shares(count: int, least: int) -> list[slice]:
 def _workers() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
+        from concurrent.futures import ThreadPoolExecutor  # slow to import
+
         others = max(1, threads() - 1)
         _pool = ThreadPoolExecutor(others, "pcd-compute", initializer=_flush_for_good)
     return _pool
@@ -193,8 +246,8 @@ def _flush_for_good() -> None:
 def _restart_blas() -> None:
     """Threads take over the mode of the one that starts them: let OpenBLAS start its own anew.
 
-    From then on they sleep when they have nothing to do: by default they go on asking for work for
-    some 20 ms, on cores that other threads could use.
+    From then on they sleep when they have nothing to do: by default they ask for work for
+    some 20 ms more, on cores that other threads could use.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2⁴ cycles
     for library, _, _ in _openblas():

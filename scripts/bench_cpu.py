@@ -6,11 +6,14 @@
     python scripts/bench_cpu.py --check                          # are the nets of both sides one?
     python scripts/bench_cpu.py --peak-memory googlenet 32
     python scripts/bench_cpu.py --python-time --denormals
+    python scripts/bench_cpu.py --peers                          # TEST, also at batch 1
     python scripts/bench_cpu.py --everything --output docs/cpu_bench.json
 
 Each side is a process that runs while the other idles.  Both have the same net, parameters, batch
 and update (SGD, momentum 0.9, weight decay 0.0005).  PyTorch lives in an environment of its own,
-which the first run makes.  Results go to a JSON file, timings to a chart beside it (extra `plot`).
+which the first run makes.  With --peers TEST forwards run in turn with OpenVINO, ONNX Runtime,
+OpenCV and PyTorch, at the net's batch and at batch 1.  Results go to a JSON file, timings to a
+chart beside it (extra `plot`).
 """
 
 import argparse
@@ -20,10 +23,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench import environment, measure, report
+from bench import environment, measure, peers, report
 from bench.cases import CASES
 
 ROOT = Path(__file__).resolve().parent.parent
+DEFAULT = ROOT / "runs" / "cpu_bench.json"
 
 
 def arguments() -> argparse.Namespace:
@@ -38,10 +42,14 @@ def arguments() -> argparse.Namespace:
     add("--repeats", type=int, default=7, help="turns of each side")
     add("--turn", type=float, default=1.0, help="seconds of a turn, if a step is not longer")
     add("--quick", action="store_true", help="3 turns of 0.3 s")
-    add("--output", type=Path, default=ROOT / "runs" / "cpu_bench.json")
+    add("--output", type=Path, default=DEFAULT)
     add("--append", action="store_true", help="keep the other results that the file has")
-    add("--venv", type=Path, default=environment.FOLDER, help="PyTorch's environment")
+    add("--venv", type=Path, help="PyTorch's environment, or that of the peers")
     add("--torch-options", default="", help="of fused,channels_last; eager as it comes if empty")
+    add("--peers", action="store_true", help="TEST against OpenVINO, ONNX Runtime, OpenCV, PyTorch")
+    text = "of --peers: all in fp32, or OpenVINO and ours in bf16"
+    add("--precision", choices=("f32", "bf16"), default="f32", help=text)
+    add("--batches", nargs="+", type=int, help="of --peers; the net's own and 1 if not given")
     add("--check", action="store_true", help="compare outputs, gradients and updates")
     add("--peak-memory", nargs=2, metavar=("NET", "BATCH"))
     add("--python-time", action="store_true", help="of a training step of lenet at batch 1")
@@ -83,9 +91,36 @@ class Results:
         self.path.write_text(json.dumps(self.all, indent=1) + "\n")
 
 
+def against_peers(args: argparse.Namespace) -> int:
+    """Time TEST forwards in turn with all peers; JSON and a chart as they come."""
+    output = args.output
+    if output == DEFAULT:
+        output = DEFAULT.with_name("cpu_peers.json")
+    python = environment.peers_python(args.venv) if args.venv else environment.peers_python()
+    field = peers.Field(
+        Path(sys.executable), args.engine, python, args.repeats, args.turn, args.precision
+    )
+    found: list[dict[str, Any]] = json.loads(output.read_text())["results"] if args.append else []
+    print(peers.table([]), flush=True)
+    for name in args.nets:
+        for batch in args.batches or (CASES[name].batch, 1):
+            for threads in args.threads:
+                result = peers.timing(field, CASES[name].with_batch(batch), threads)
+                same = ("net", "batch", "threads")
+                found = [r for r in found if any(r[k] != result[k] for k in same)] + [result]
+                print(peers.table([result]).splitlines()[-1], flush=True)
+                output.parent.mkdir(parents=True, exist_ok=True)
+                about = {"machine": environment.machine(), "results": found}
+                output.write_text(json.dumps(about, indent=1) + "\n")
+    peers.chart(found, output.with_suffix(".png"), environment.machine()["cpu"])
+    return 0
+
+
 def main() -> int:
     args = arguments()
-    torch = environment.torch_python(args.venv)
+    if args.peers:
+        return against_peers(args)
+    torch = environment.torch_python(args.venv or environment.FOLDER)
     sides = measure.Sides(
         Path(sys.executable), args.engine, torch, args.torch_options, args.repeats, args.turn
     )

@@ -14,13 +14,15 @@ import time
 import numpy as np
 
 from pycaffe_dist.blob import Blob
+from pycaffe_dist.engines import create
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers import update
 from pycaffe_dist.solvers.rules import RULES, create_rule
 
 SIZES = (34848, 614400, 884736, 663552, 442368, 37748736, 16777216, 4096000)
-REPEATS = 3
+REPEATS = 5
+ENGINE = create("auto")
 
 
 def seconds(work) -> float:
@@ -53,7 +55,7 @@ def main() -> int:
 
         def step(params=params, history=history, rule=rule, made=made) -> None:
             for p, h in zip(params, history, strict=True):
-                update.apply(p, h, rule, made)
+                update.apply(p, h, rule, made, ENGINE)
 
         step()
         spent = seconds(step)

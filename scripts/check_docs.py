@@ -6,19 +6,15 @@
 A command is a line of a fenced code block that runs `pcd`; its verb and its flags must exist.
 """
 
-import argparse
-import contextlib
-import importlib
-import io
 import re
 import shlex
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from unittest import mock
 
 from pycaffe_dist.cli import VERBS
+from pycaffe_dist.cli._parsers import parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "models/*/readme.md")
@@ -132,18 +128,7 @@ def wrong(words: list[str]) -> str:
 @cache
 def flags(verb: str) -> frozenset[str]:
     """Every flag that a verb takes, in all its spellings."""
-    found: set[str] = set()
-
-    def keep(parser: argparse.ArgumentParser) -> None:
-        found.update(parser._option_string_actions)
-
-    with (
-        mock.patch.object(argparse.ArgumentParser, "print_help", keep),
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.suppress(SystemExit),
-    ):
-        importlib.import_module(f"pycaffe_dist.cli.{verb}").main(["--help"])
-    return frozenset(found)
+    return frozenset(parser_of(verb)._option_string_actions)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,9 @@ OWNERS = {
     "crc32c": ("data/leveldb/", "proto/seal.py"),
     "PIL": ("data/", "pycaffe/io.py", "py2/scipy_misc.py"),
     "fissix": ("py2/syntax.py",),
-    "onnx": ("onnx/", "tools/export.py"),
-    "onnxruntime": ("onnx/check.py",),
+    "onnx": ("onnx/", "tools/export.py", "engines/runtime/cut.py"),
+    "onnxruntime": ("onnx/check.py", "engines/runtime/libraries.py"),
+    "openvino": ("engines/runtime/libraries.py",),
 }
 
 
@@ -51,8 +52,8 @@ class Room:
 ROOMS = {
     "errors": Room("errors.py version.py", ""),
     "helpers": Room(
-        "files.py optional.py caffe_log.py events.py npy.py rng.py threads.py python2.py "
-        "pycaffe/as_caffe.py user_modules.py",
+        "aliases.py caffe_log.py events.py files.py npy.py optional.py pictures.py "
+        "pycaffe/as_caffe.py python2.py rng.py safetensors.py threads.py user_modules.py",
         "errors",
     ),
     "proto": Room("proto/", "errors helpers"),
@@ -63,8 +64,8 @@ ROOMS = {
     ),
     "words": Room(
         "pycaffe/__init__.py pycaffe/net_spec.py pycaffe/python_base.py pycaffe/vectors.py",
-        "errors proto values",
-        names="pycaffe helpers",
+        "errors helpers proto values",
+        names="pycaffe tools",
     ),
     "layer": Room(
         "layer.py registry.py learnable.py", "errors helpers proto values", names="layer"
@@ -73,30 +74,33 @@ ROOMS = {
     "layers": Room("layers/", "errors helpers proto values words layer data"),
     "engines": Room("engines/", "errors helpers proto values layer data layers", names="net"),
     "net": Room(
-        "net.py recycling.py sketch.py facts.py loading.py sidecar.py",
+        "net.py debug_info.py hooks.py recycling.py sketch.py facts.py loading.py sidecar.py",
         "errors helpers proto values layer",
     ),
     "solver": Room("solver.py solvers/", "errors helpers proto values layer engines net"),
     "parallel": Room("parallel/", "errors helpers proto values layer layers engines net solver"),
     "report": Room("report/", "errors helpers proto values engines net"),
+    "onnx": Room("onnx/", "errors helpers proto values layer layers net"),
+    "runtime": Room("engines/runtime/", "errors helpers proto values layer engines net onnx"),
     "pycaffe": Room(
         "pycaffe/",
-        "errors helpers proto values words layer data engines net solver parallel report",
+        "errors helpers proto values words layer data engines net solver parallel report runtime",
     ),
-    "py2": Room("py2/", "errors helpers words data pycaffe"),
+    "py2": Room("py2/", "errors helpers values words data pycaffe"),
     "testing": Room(
         "testing/", "errors helpers proto values layer layers engines net solver parallel"
     ),
-    "onnx": Room("onnx/", "errors helpers proto values layer layers net"),
+    "pytorch": Room("pytorch/", "errors helpers proto values layer layers net"),
     "tools": Room(
         "tools/",
         "errors helpers proto values layer data layers engines net solver parallel report words "
-        "pycaffe onnx",
+        "pycaffe onnx pytorch runtime",
     ),
+    "board": Room("board/", "errors helpers proto values layer data engines net pycaffe tools"),
     "cli": Room(
         "cli/ __main__.py",
         "errors helpers proto values layer data engines net solver parallel report pycaffe py2 "
-        "onnx tools",
+        "onnx tools board runtime",
     ),
     # The names under which scripts import pycaffe's modules.
     "names": Room(

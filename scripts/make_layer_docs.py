@@ -176,14 +176,18 @@ def _params(cls: type[Layer]) -> list[str]:
     names: dict[str, None] = {}
     for base in cls.__mro__:
         if issubclass(base, Layer) and base is not Layer:
-            found = re.findall(r"\b(?:layer_param|param)\.(\w+_param)\b", inspect.getsource(base))
-            names |= dict.fromkeys(found)
+            names |= dict.fromkeys(_named_params(base))
     # Where it is read with getattr or in a helper, it has the layer's name.
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.type).lower() + "_param"
     known = LayerParameter.DESCRIPTOR.fields_by_name
     if snake in known and (_of_fork(cls) or known[snake].number < PRIVATE):
         names |= {snake: None}
     return [name for name in names if name in known]
+
+
+@cache  # to find a class in its file takes long
+def _named_params(cls: type[Layer]) -> list[str]:
+    return re.findall(r"\b(?:layer_param|param)\.(\w+_param)\b", inspect.getsource(cls))
 
 
 def _own_params(cls: type[Layer]) -> list[str]:

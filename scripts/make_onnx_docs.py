@@ -17,7 +17,7 @@ from recorded import build, cases, forward  # noqa: E402
 from pycaffe_dist.errors import NetError  # noqa: E402
 from pycaffe_dist.onnx.check import difference, run_onnx  # noqa: E402
 from pycaffe_dist.onnx.export import USUAL, export  # noqa: E402
-from pycaffe_dist.onnx.writing import parts  # noqa: E402
+from pycaffe_dist.onnx.writing import as_bytes  # noqa: E402
 
 PAGE = ROOT / "docs" / "onnx.md"
 MARK = "<!-- written by scripts/make_onnx_docs.py -->"
@@ -29,7 +29,7 @@ def one(folder, name):
     made = export(net, USUAL)
     if not made.model.graph.output:
         return {}, 0.0
-    theirs = run_onnx(b"".join(map(bytes, parts(made))), inputs, threads=1)
+    theirs = run_onnx(as_bytes(made), inputs, threads=1)
     forward(net, inputs)
     known = {n: v for n, v in theirs.items() if n in net.blob_ids}
     worst = max(

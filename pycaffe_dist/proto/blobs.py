@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pycaffe_dist.proto import wire
-from pycaffe_dist.proto.wire import I32, I64, LEN, VARINT, WireError
-
-Array = NDArray[Any]
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.proto import wire_format
+from pycaffe_dist.proto.wire_format import I32, I64, LEN, VARINT, WireError
 
 # BlobProto's fields.
 _LEGACY = (1, 2, 3, 4)  # num, channels, height, width
@@ -64,16 +61,16 @@ def read_blob(buffer: memoryview, begin: int, end: int) -> BlobArray:
     raw_type = 1
     at = begin
     while at < end:
-        field = wire.next_field(buffer, at, end)
+        field = wire_format.next_field(buffer, at, end)
         number, kind, at = field.number, field.wire, field.end
         if number in _LEGACY and kind == VARINT:
-            legacy[number] = wire.signed(field.value)
+            legacy[number] = wire_format.signed(field.value)
         elif number == _SHAPE and kind == LEN:
             shape = _read_shape(buffer, field.begin, field.end)
         elif number in _VALUES and kind == LEN:
             values.setdefault(number, []).append(_packed(buffer, field, _VALUES[number]))
         elif number in _VALUES and kind == (I32 if _VALUES[number] == "<f4" else I64):
-            run, at = wire.repeated_run(buffer, field, end, _VALUES[number])
+            run, at = wire_format.repeated_run(buffer, field, end, _VALUES[number])
             values.setdefault(number, []).append(run)
         elif number == _RAW_TYPE and kind == VARINT:
             raw_type = field.value
@@ -96,7 +93,7 @@ def read_blob(buffer: memoryview, begin: int, end: int) -> BlobArray:
     )
 
 
-def _packed(buffer: memoryview, field: wire.Field, dtype: str) -> Array:
+def _packed(buffer: memoryview, field: wire_format.Field, dtype: str) -> Array:
     size = field.end - field.begin
     width = np.dtype(dtype).itemsize
     if size % width:
@@ -107,7 +104,7 @@ def _packed(buffer: memoryview, field: wire.Field, dtype: str) -> Array:
 def _raw(buffer: memoryview, begin: int, end: int, kind: int) -> Array:
     if kind not in _RAW_TYPES:
         raise WireError(begin, f"stores its values in an unknown raw type ({kind})")
-    field = wire.Field(_RAW_DATA, LEN, 0, begin, end)
+    field = wire_format.Field(_RAW_DATA, LEN, 0, begin, end)
     return _packed(buffer, field, _RAW_TYPES[kind]).astype("<f4")
 
 
@@ -117,11 +114,11 @@ def _joined(parts: list[Array]) -> Array:
 
 def _read_shape(buffer: memoryview, begin: int, end: int) -> list[int]:
     dims: list[int] = []
-    for field in wire.fields(buffer, begin, end):
+    for field in wire_format.fields(buffer, begin, end):
         if field.number == 1 and field.wire == LEN:
-            dims += wire.packed_varints(buffer, field.begin, field.end)
+            dims += wire_format.packed_varints(buffer, field.begin, field.end)
         elif field.number == 1 and field.wire == VARINT:
-            dims.append(wire.signed(field.value))
+            dims.append(wire_format.signed(field.value))
     return dims
 
 
@@ -161,15 +158,15 @@ def blob_parts(data: Array, diff: Array | None = None) -> list[bytes | memoryvie
     and an array without axes has no shape.
     """
     numbers = (_DOUBLE_DATA, _DOUBLE_DIFF) if data.dtype == np.float64 else (_DATA, _DIFF)
-    dims = b"".join(wire.varint(d) for d in data.shape)
-    shape = wire.head(1, len(dims)) + dims
-    shape = wire.head(_SHAPE, len(shape)) + shape if dims else b""
+    dims = b"".join(wire_format.varint(d) for d in data.shape)
+    shape = wire_format.head(1, len(dims)) + dims
+    shape = wire_format.head(_SHAPE, len(shape)) + shape if dims else b""
     pieces: list[bytes | memoryview] = []
     for number, values in zip(numbers, (data, diff), strict=True):
         if values is not None and values.size:
             # memoryview cannot cast arrays without axes or with an empty one
             flat = np.ascontiguousarray(values, _VALUES[number]).reshape(-1)
-            pieces += [wire.head(number, flat.nbytes), memoryview(flat).cast("B")]
+            pieces += [wire_format.head(number, flat.nbytes), memoryview(flat).cast("B")]
     return [*pieces, shape] if numbers[0] == _DATA else [shape, *pieces]
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pycaffe_dist.proto import wire
+from pycaffe_dist.proto import wire_format
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, Message, dialects
 from pycaffe_dist.proto.text import is_repeated
-from pycaffe_dist.proto.wire import LEN, VARINT
+from pycaffe_dist.proto.wire_format import LEN, VARINT
 
 DIALECT = "PCD_DIALECT"  # the variable that `--dialect` sets
 
@@ -51,7 +51,7 @@ def _renumbered(raw: bytes, kind: Any, schema: Message) -> bytes:
     """A serialized message with the numbers of a fork's schema, without what that has not."""
     own = schema.messages.get(kind.name, Message())
     parts: list[bytes] = []
-    for f in wire.fields(memoryview(raw), 0, len(raw)):
+    for f in wire_format.fields(memoryview(raw), 0, len(raw)):
         field = kind.fields_by_number.get(f.number)
         number, value = f.number, f.value
         if field is not None and number >= PRIVATE:
@@ -61,14 +61,14 @@ def _renumbered(raw: bytes, kind: Any, schema: Message) -> bytes:
             value = own.enums.get(field.enum_type.name, {}).get(word, -1)
         if number == 0 or value < 0:
             continue  # the fork has no such field, or its number is not known
-        parts.append(wire.varint(number << 3 | f.wire))
+        parts.append(wire_format.varint(number << 3 | f.wire))
         if f.wire == VARINT:
-            parts.append(wire.varint(value))
+            parts.append(wire_format.varint(value))
             continue
         body = raw[f.begin : f.end]
         if f.wire == LEN:
             if field is not None and field.message_type is not None:
                 body = _renumbered(body, field.message_type, schema)
-            parts.append(wire.varint(len(body)))
+            parts.append(wire_format.varint(len(body)))
         parts.append(body)
     return b"".join(parts)

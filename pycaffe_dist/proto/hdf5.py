@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes
-from pycaffe_dist.optional import Part
-from pycaffe_dist.proto.blobs import Array, BlobArray
+from pycaffe_dist.optional import LazyModule
+from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.hdf5_file import HDF5File, open_hdf5
 from pycaffe_dist.proto.seal import seal_end
 
 if TYPE_CHECKING:
     import h5py
 else:
-    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
+    h5py = LazyModule("h5py", "h5py", "Reading and writing HDF5 files")
 
 Path_ = str | os.PathLike[str]
 MOST_BLOBS = 1000  # of a layer

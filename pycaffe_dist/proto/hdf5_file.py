@@ -18,18 +18,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
-from pycaffe_dist.optional import Part
+from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import h5py
 else:
-    h5py = Part("h5py", "h5py", "Reading and writing HDF5 files")
+    h5py = LazyModule("h5py", "h5py", "Reading and writing HDF5 files")
 
-Array = NDArray[Any]
 
 FOLLOW = "PCD_HDF5_EXTERNAL"
 MOST_BYTES = 128 << 20

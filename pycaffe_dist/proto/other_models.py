@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pycaffe_dist.proto.wire import LEN, VARINT, WireError, next_field, read_varint
+from pycaffe_dist.proto.wire_format import LEN, VARINT, WireError, next_field, read_varint
 
 _NUMBER = rb"[\x80-\xff]*[\x00-\x7f]"  # of protobuf, in as many bytes as it needs
 _PATTERNS = [

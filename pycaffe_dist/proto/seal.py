@@ -15,19 +15,19 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
-from pycaffe_dist.optional import Part
-from pycaffe_dist.proto import wire
-from pycaffe_dist.proto.blobs import Array
+from pycaffe_dist.optional import LazyModule
+from pycaffe_dist.proto import wire_format
 
 if TYPE_CHECKING:
     import crc32c as checksums
 else:
-    checksums = Part("crc32c", "crc32c", "Computing the checksum of a file")
+    checksums = LazyModule("crc32c", "crc32c", "Computing the checksum of a file")
 
 _WORDS = b"CRC-32C by pycaffe_dist:"
-_HEAD = wire.head(0x1CAFFE5, len(_WORDS) + 4) + _WORDS
+_HEAD = wire_format.head(0x1CAFFE5, len(_WORDS) + 4) + _WORDS
 SIZE = len(_HEAD) + 4
 _NEARLY = 8  # bits in which a damaged head differs at most; in others about half of them do
 _CHUNK = 1 << 20  # is still in the processor's cache when its checksum is computed
@@ -39,6 +39,11 @@ def seal(parts: Iterable[bytes | memoryview]) -> tuple[bytes, int]:
     for part in parts:
         checksum = checksums.crc32c(part, checksum)
     return _sealed(checksum), checksum
+
+
+def checksum_of(values: Array) -> int:
+    """The CRC-32C of an array's bytes."""
+    return checksums.crc32c(values.reshape(-1).view(np.uint8))
 
 
 def seal_end(file: IO[bytes]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pycaffe_dist.proto.other_models import other_model
-from pycaffe_dist.proto.wire import I32, I64, LEN, VARINT, WireError, fields
+from pycaffe_dist.proto.wire_format import I32, I64, LEN, VARINT, WireError, fields
 
 _MAGIC = [
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from pycaffe_dist.proto import forks
@@ -21,6 +20,8 @@ _MOVED = {
 
 def near(name: str, known: Iterable[str]) -> str | None:
     """The one of ``known`` that ``name`` is a slip of the pen away from, if any."""
+    from difflib import get_close_matches  # needed where something is wrong
+
     # Two names are not alike because both end in _param.
     end = "_param" if name.endswith("_param") else ""
     by_stem = {k.lower().removesuffix(end): k for k in known if k.endswith(end)}

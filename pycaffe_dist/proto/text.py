@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from google.protobuf import text_format
 from google.protobuf.descriptor import FieldDescriptor as F
 from google.protobuf.message import Message
 
@@ -80,6 +79,8 @@ def parse_text(text: str, message: M, path: str = "<string>") -> Prototxt[M]:
 
 def format_text(message: Message) -> str:
     """The message as protobuf text."""
+    from google.protobuf import text_format  # slow to import, and reading is our own
+
     return text_format.MessageToString(message)
 
 

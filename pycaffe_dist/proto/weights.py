@@ -14,16 +14,17 @@ from typing import IO, TypeVar
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write
-from pycaffe_dist.proto import hdf5, wire
-from pycaffe_dist.proto.blobs import Array, BlobArray, blob_parts, read_blob, size_of
+from pycaffe_dist.proto import hdf5, wire_format
+from pycaffe_dist.proto.blobs import BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.bvlc import written
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverState
 from pycaffe_dist.proto.seal import load, load_end, seal
 from pycaffe_dist.proto.sniff import describe, message_kind
 from pycaffe_dist.proto.upgrade import V0_TYPE_NAMES, V1_TYPE_NAMES
-from pycaffe_dist.proto.wire import LEN, VARINT, WireError
+from pycaffe_dist.proto.wire_format import LEN, VARINT, WireError
 
 T = TypeVar("T")
 Path_ = str | os.PathLike[str]
@@ -108,7 +109,7 @@ def _parsed(
     path: Path_, message: str, wanted: str, parse: Callable[[memoryview, int, int], T]
 ) -> tuple[T, int | None]:
     """What a file holds, and its checksum, if it has one."""
-    data, checksum = load(path, wire.MOST_BYTES)
+    data, checksum = load(path, wire_format.MOST_BYTES)
     buffer = memoryview(data)
     kind = describe(bytes(buffer[:4096]))
     # An empty message is a valid one to protobuf, but nobody means an empty file.
@@ -129,7 +130,7 @@ def _parsed(
         ) from e
 
 
-def _string(buffer: memoryview, f: wire.Field) -> str:
+def _string(buffer: memoryview, f: wire_format.Field) -> str:
     return bytes(buffer[f.begin : f.end]).decode("utf-8", "replace")
 
 
@@ -142,7 +143,7 @@ def _read_net(buffer: memoryview, begin: int, end: int) -> Weights:
     formats = set()
     blobs = 0
     try:
-        for f in wire.fields(buffer, begin, end):
+        for f in wire_format.fields(buffer, begin, end):
             if f.number == 1 and f.wire == LEN:
                 weights.name = _string(buffer, f)
             elif f.number in (2, 100) and f.wire == LEN:
@@ -165,10 +166,12 @@ def _within_budget(at: int, found: int, what: str) -> None:
         raise WireError(at, f"holds more than {MOST_PARTS:,} {what}, which no net has")
 
 
-def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int]) -> LayerWeights:
+def _read_layer(
+    buffer: memoryview, at: wire_format.Field, numbers: tuple[int, int, int]
+) -> LayerWeights:
     name_number, type_number, blobs_number = numbers
     layer = LayerWeights("")
-    for f in wire.fields(buffer, at.begin, at.end):
+    for f in wire_format.fields(buffer, at.begin, at.end):
         if f.number == name_number and f.wire == LEN:
             layer.name = _string(buffer, f)
         elif f.number == type_number and f.wire == LEN:
@@ -190,9 +193,9 @@ def _read_layer(buffer: memoryview, at: wire.Field, numbers: tuple[int, int, int
 
 def _read_state(buffer: memoryview, begin: int, end: int) -> State:
     state = State()
-    for f in wire.fields(buffer, begin, end):
+    for f in wire_format.fields(buffer, begin, end):
         if f.number == 1 and f.wire == VARINT:
-            state.iter = wire.signed(f.value)
+            state.iter = wire_format.signed(f.value)
         elif f.number == 2 and f.wire == LEN:
             state.learned_net = _string(buffer, f)
         elif f.number == 3 and f.wire == LEN:
@@ -202,11 +205,11 @@ def _read_state(buffer: memoryview, begin: int, end: int) -> State:
             except WireError as e:
                 raise WireError(e.at, f"history blob {len(state.history)} {e}") from e
         elif f.number == 4 and f.wire == VARINT:
-            state.current_step = wire.signed(f.value)
-        elif f.number == 5 and f.wire == wire.I32:
+            state.current_step = wire_format.signed(f.value)
+        elif f.number == 5 and f.wire == wire_format.I32:
             state.minimum_loss = float(np.frombuffer(buffer[f.begin : f.end], "<f4")[0])
         elif f.number == 6 and f.wire == VARINT:
-            state.iter_last_event = wire.signed(f.value)
+            state.iter_last_event = wire_format.signed(f.value)
     return state
 
 
@@ -238,10 +241,10 @@ def write_weights(
         parts: list[bytes | memoryview] = []
         for j, data in enumerate(blobs[i]):
             blob = blob_parts(data, diffs[i][j] if diffs else None)
-            parts += [wire.head(_V2[2], size_of(blob)), *blob]
+            parts += [wire_format.head(_V2[2], size_of(blob)), *blob]
         before, after = _split_at(written(layer), _V2[2])
         parts = [before, *parts, after]
-        everything += [wire.head(100, size_of(parts)), *parts]
+        everything += [wire_format.head(100, size_of(parts)), *parts]
     return _write_sealed(path, everything)
 
 
@@ -252,12 +255,14 @@ def write_state(path: Path_, state: State) -> int:
     )
     before, after = _split_at(bare.SerializeToString(), 3)
     if state.minimum_loss != State.minimum_loss:
-        after += wire.varint(5 << 3 | wire.I32) + np.float32(state.minimum_loss).tobytes()
-        after += wire.varint(6 << 3 | VARINT) + wire.varint(state.iter_last_event)
+        after += (
+            wire_format.varint(5 << 3 | wire_format.I32) + np.float32(state.minimum_loss).tobytes()
+        )
+        after += wire_format.varint(6 << 3 | VARINT) + wire_format.varint(state.iter_last_event)
     parts: list[bytes | memoryview] = [before]
     for entry in state.history:
         blob = blob_parts(entry.data)
-        parts += [wire.head(3, size_of(blob)), *blob]
+        parts += [wire_format.head(3, size_of(blob)), *blob]
     return _write_sealed(path, [*parts, after])
 
 
@@ -269,7 +274,8 @@ def write_binaryproto(path: Path_, array: Array) -> None:
         return
     dims = (1,) * (4 - len(shape)) + shape
     legacy = b"".join(
-        wire.varint(number << 3 | VARINT) + wire.varint(d) for number, d in enumerate(dims, 1)
+        wire_format.varint(number << 3 | VARINT) + wire_format.varint(d)
+        for number, d in enumerate(dims, 1)
     )
     flat = np.asarray(array, "<f4").reshape(-1)
     _write_parts(path, [legacy, *blob_parts(flat)[:-1]])
@@ -278,7 +284,7 @@ def write_binaryproto(path: Path_, array: Array) -> None:
 def _split_at(message: bytes, number: int) -> tuple[bytes, bytes]:
     """A serialized message without field ``number``, cut where that field belongs."""
     view, at = memoryview(message), 0
-    for f in wire.fields(view, 0, len(view)):
+    for f in wire_format.fields(view, 0, len(view)):
         if f.number > number:
             break
         at = f.end
@@ -293,7 +299,7 @@ def _write_sealed(path: Path_, parts: Sequence[bytes | memoryview]) -> int:
 
 def _write_parts(path: Path_, parts: Sequence[bytes | memoryview]) -> None:
     size = size_of(parts)
-    if size > wire.MOST_BYTES:
+    if size > wire_format.MOST_BYTES:
         raise FileError(
             f"{path}: {size:,} bytes would be written; Caffe's binary format ends at 2 GiB. "
             "Write HDF5 instead (snapshot_format: HDF5)."

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.memory import Array
 
 
 def integral(precision: Array, recall: Array) -> float:

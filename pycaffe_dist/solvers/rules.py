@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.update_step import UpdateStep

@@ -3,36 +3,32 @@
 ``<prefix>_iter_N.caffemodel`` and ``.solverstate`` (or both with ``.h5``) are Caffe's.  Beside them
 ``.pcdstate`` keeps the random generator, the state of layers that have one (where a data layer
 stands, what a recurrent one remembers), which implementations computed, the solver's notes and the
-checksums of the other two, so that going on is exact.  It is written last: a snapshot that has it
+checksums of the other two, so that resuming is exact.  It is written last: a snapshot that has it
 is whole.
 """
 
 from __future__ import annotations
 
-import fcntl
-import glob
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading, sidecar
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.events import Restored, Snapshotted, Snapshotting
 from pycaffe_dist.files import open_regular, reading
-from pycaffe_dist.memory import Array
-from pycaffe_dist.proto import hdf5
-from pycaffe_dist.proto.blobs import BlobArray
+from pycaffe_dist.loading import copy_file
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
-from pycaffe_dist.proto.weights import State, read_state, read_weights, write_state
+from pycaffe_dist.proto.weights import State, Weights, read_state, read_weights
 from pycaffe_dist.rng import generator
+from pycaffe_dist.solvers.capture import Capture, RankState, array_checksums
 from pycaffe_dist.solvers.weight_average import averaged
 
 if TYPE_CHECKING:
@@ -60,40 +56,36 @@ def check_writable(stem: str) -> None:
 
 
 def write(solver: Solver) -> None:
-    """Write a snapshot of ``solver``; each file is whole or not there.
+    """Write a snapshot of ``solver``, or have its writer do so; each file is whole or not there.
 
     Of several ranks, all call this and the first one writes.
     """
-    states = [RankState(**s) for s in solver.ranks.gather(vars(_rank_state(solver)))]
-    for (rank, p), values in solver.stepper.own_values().items():
-        states[rank].own[p] = values
-    with solver.stepper.whole_history() as history:
-        if solver.ranks.rank == 0:
-            _write(solver, [blob.data for blob in history], states)
-
-
-def _write(solver: Solver, history: list[Array], states: list[RankState]) -> None:
     stem = solver.snapshot_stem()
-    weights, state = paths(stem, solver.param)
-    p = solver.param
-    _check_space(solver, weights, sum(own.nbytes for s in states for own in s.own.values()))
-    binary = p.snapshot_format == SolverParameter.BINARYPROTO
-    kind = "binary proto" if binary else "HDF5"
-    solver.tell(Snapshotting(solver.iter, "weights", kind, weights))
-    save = loading.save_weights if binary else loading.save_weights_hdf5
-    checksums = [save(solver.net, weights, p.snapshot_diff)]
-    solver.tell(Snapshotting(solver.iter, "state", kind, state))
-    seen = solver.plateau.minimum_loss, solver.plateau.last_event
-    if binary:
-        arrays = [BlobArray(values) for values in history]
-        stored = State(solver.iter, weights, arrays, solver.current_step, *seen)
-        checksums.append(write_state(state, stored))
-    else:
-        plateau = seen if p.lr_policy == "plateau" else None
-        step = solver.current_step
-        checksums.append(hdf5.write_state(state, solver.iter, weights, history, step, plateau))
-    _write_sidecar(states, solver.notes, stem, checksums)
-    solver.tell(Snapshotted(solver.iter, weights, state))
+    with captured(solver) as capture:
+        if capture is None:
+            return
+        weights, state = capture.paths(stem)
+        _check_space(weights, capture.size)
+        kind = "binary proto" if capture.binary else "HDF5"
+        solver.tell(Snapshotting(solver.iter, "weights", kind, weights))
+        solver.tell(Snapshotting(solver.iter, "state", kind, state))
+        written = Snapshotted(solver.iter, weights, state)
+        if solver.writer is not None:
+            solver.writer.hand_over(capture, stem, lambda: solver.tell(written))
+            return
+        capture.write(stem)
+    solver.tell(written)
+
+
+@contextmanager
+def captured(solver: Solver) -> Iterator[Capture | None]:
+    """What a snapshot of all ranks holds, on rank 0: of the solver's own arrays, for as long."""
+    ranks = [RankState(**s) for s in solver.ranks.gather(vars(RankState.of(solver)))]
+    for (rank, p), values in solver.stepper.own_values().items():
+        ranks[rank].own[p] = values
+    with solver.stepper.whole_history() as history:
+        first = solver.ranks.rank == 0
+        yield Capture.of(solver, [blob.data for blob in history], ranks) if first else None
 
 
 def paths(stem: str, param: SolverParameter) -> tuple[str, str]:
@@ -102,61 +94,13 @@ def paths(stem: str, param: SolverParameter) -> tuple[str, str]:
     return f"{stem}.caffemodel{end}", f"{stem}.solverstate{end}"
 
 
-def _check_space(solver: Solver, target: str, own: int) -> None:
-    params = sum(p.blob.count for p in solver.net.params.learnable)
-    values = params * (2 if solver.param.snapshot_diff else 1)
-    needed = 4 * (values + sum(blob.count for blob in solver.history)) + own + (1 << 16)
+def _check_space(target: str, needed: int) -> None:
     free = shutil.disk_usage(Path(target).absolute().parent).free
     if free < needed:
         raise FileError(
             f"{target}: the snapshot needs {needed:,} bytes, {free:,} bytes are free; "
             "nothing was written"
         )
-
-
-@dataclass
-class RankState:
-    """What the next step of one rank depends on, besides weights and history."""
-
-    rng: list[Any]
-    keys: Array  # of the random generator
-    layers: dict[str, Any]  # "net/layer/key": what a layer's get_state gave
-    choices: dict[str, str]  # what the engine computed with, where it had a choice
-    own: dict[int, Array] = field(default_factory=dict)  # by parameter: residuals of its gradients
-
-
-def _rank_state(solver: Solver) -> RankState:
-    name, keys, position, has_gauss, gauss = generator().get_state(legacy=True)
-    layers = {
-        f"{n}/{i}/{key}": value
-        for n, net in enumerate([solver.net, *solver.test_nets])
-        for i, layer in enumerate(net.layers)
-        for key, value in layer.get_state().items()
-    }
-    rng = [name, position, has_gauss, gauss]
-    return RankState(rng, np.asarray(keys), layers, solver.net.context.engine.choices())
-
-
-def _write_sidecar(
-    states: list[RankState], notes: dict[str, Any], stem: str, checksums: list[int]
-) -> None:
-    """One file for all ranks; what belongs to rank r has "r:" before its name, but for rank 0."""
-    arrays: dict[str, Any] = {}
-    facts: dict[str, Any] = {
-        "checksums": checksums,
-        "ranks": len(states),
-        "notes": notes,
-        "layers": {},
-    }
-    for rank, state in enumerate(states):
-        mark = f"{rank}:" if rank else ""
-        facts[f"{mark}rng"], arrays[f"{mark}rng"] = state.rng, state.keys
-        facts[f"{mark}choices"] = state.choices
-        arrays |= {f"{mark}own/{p}": values for p, values in state.own.items()}
-        for name, value in state.layers.items():
-            kept = arrays if isinstance(value, np.ndarray) else facts["layers"]
-            kept[mark + name] = value
-    sidecar.write(stem + sidecar.SUFFIX, arrays, facts)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -178,7 +122,7 @@ def restore(solver: Solver, path: str) -> None:
     solver.tell(Restored(solver.iter, path))
 
 
-def _read(solver: Solver, path: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def _read(solver: Solver, path: str) -> tuple[Facts, Facts] | None:
     state = read_state(path)
     stored = _third_file(path, state)
     if len(state.history) != len(solver.history):
@@ -194,11 +138,13 @@ def _read(solver: Solver, path: str) -> tuple[dict[str, Any], dict[str, Any]] | 
             )
     if state.learned_net:
         weights = _weights_beside(path, state.learned_net)
-        report = loading.load_weights(solver.net, weights)
+        read = read_weights(weights)
         if stored:
-            sidecar.compare(weights, report.checksum, stored[1])
+            sidecar.compare(weights, read.checksum, stored[1])
+            compare_arrays(path, read, state, stored[1])
+        report = loading.judge(solver.net, [weights], [copy_file(solver.net, weights, read)])
         if report.missing:
-            text = "%s: the layers %s, which %s has no weights for, go on with what it holds in "
+            text = "%s: the layers %s, which %s has no weights for, continue with what it holds in "
             text += "their places: the history of others, if layers were renamed"
             log.warning("solver.cpp", text, path, ", ".join(report.missing), weights)
     log.info("sgd_solver.cpp:336", "SGDSolver: restoring history")
@@ -210,7 +156,7 @@ def _read(solver: Solver, path: str) -> tuple[dict[str, Any], dict[str, Any]] | 
     return stored
 
 
-def _third_file(path: str, state: State) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def _third_file(path: str, state: State) -> tuple[Facts, Facts] | None:
     """What is in the sidecar of a state; Caffe's have none."""
     where = sidecar.beside(path)
     if where.exists():
@@ -226,7 +172,7 @@ def _third_file(path: str, state: State) -> tuple[dict[str, Any], dict[str, Any]
 def _weights_beside(state_path: str, learned_net: str) -> str:
     """The weights file: beside the state, from where both may have been copied, or where it says.
 
-    The one that the state names may be of a run that went on there since.
+    The one that the state names may be of a run that has continued there since.
     """
     beside = os.path.join(os.path.dirname(state_path), os.path.basename(learned_net))
     if not os.path.exists(beside):
@@ -240,8 +186,8 @@ def _weights_beside(state_path: str, learned_net: str) -> str:
     return beside
 
 
-def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
-    """Go on as the rank of this number did; a new one as rank 0, with random numbers of its own."""
+def _set_state(solver: Solver, path: Path, arrays: Facts, facts: Facts) -> None:
+    """Continue as the rank of this number did; a new one as rank 0, with its own random numbers."""
     solver.notes = facts.get("notes", {})
     rank, ranks = solver.ranks.rank, facts.get("ranks", 1)
     if rank < ranks:
@@ -252,7 +198,7 @@ def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[s
     nets = [solver.net, *solver.test_nets]
     for (n, i), states in _layer_states(arrays, facts).items():
         if n >= len(nets) or i >= len(nets[n].layers):
-            raise FileError(f"{path}: was written by another net; remove it to go on without it")
+            raise FileError(f"{path}: was written by another net; remove it to continue without it")
         layer = nets[n].layers[i]
         if n > 0:  # test nets read everything on every rank
             layer.set_state(states[rank if rank < ranks else 0])
@@ -262,17 +208,15 @@ def _set_state(solver: Solver, path: Path, arrays: dict[str, Any], facts: dict[s
             layer.set_state(layer.deal_state(states, rank, solver.ranks.size))
 
 
-def _take_own(arrays: dict[str, Any]) -> dict[tuple[int, int], Array]:
+def _take_own(arrays: Facts) -> dict[tuple[int, int], Array]:
     """What ranks keep for themselves, by rank and parameter; other ranks need not get all of it."""
     names = [match for name in arrays if (match := _OWN.fullmatch(name))]
     return {(int(name[1] or 0), int(name[2])): arrays.pop(name[0]) for name in names}
 
 
-def _layer_states(
-    arrays: dict[str, Any], facts: dict[str, Any]
-) -> dict[tuple[int, int], list[dict[str, Any]]]:
+def _layer_states(arrays: Facts, facts: Facts) -> dict[tuple[int, int], list[Facts]]:
     """What the layers of all ranks gave, by net and layer and then by rank."""
-    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    found: dict[tuple[int, int], list[Facts]] = {}
     for full, value in {**arrays, **facts["layers"]}.items():
         if match := _OF_LAYER.fullmatch(full):
             owner, n, i = (int(number or 0) for number in match.groups()[:3])
@@ -281,10 +225,10 @@ def _layer_states(
     return found
 
 
-def read_notes(state_path: str) -> dict[str, Any]:
+def read_notes(state_path: str) -> Facts:
     """The solver's notes in a snapshot; none, if it is Caffe's own."""
     where = sidecar.beside(state_path)
-    notes: dict[str, Any] = sidecar.read(where)[1]["notes"] if where.exists() else {}
+    notes: Facts = sidecar.read(where)[1]["notes"] if where.exists() else {}
     return notes
 
 
@@ -330,46 +274,46 @@ def newest_whole(prefix: str) -> Snapshot | None:
 
 
 def verify(snapshot: Snapshot) -> None:
-    """Raise if a snapshot is damaged, or if its files are not of one run."""
-    checksums = read_weights(snapshot.weights).checksum, read_state(snapshot.state).checksum
+    """Raise if a snapshot is damaged or lacks its third file, or if its files are not of one run.
+
+    Without that file training would go on, but read data from the first record again.
+    """
+    weights, state = read_weights(snapshot.weights), read_state(snapshot.state)
     where = sidecar.beside(snapshot.state)
-    if not where.exists():  # as Caffe's
+    if not where.exists():
+        if state.checksum is not None:  # Caffe's have neither
+            raise FileError(f"{where}: is not there; whoever wrote it was ended before")
         return
     facts = sidecar.read(where)[1]
-    for path, checksum in zip((snapshot.weights, snapshot.state), checksums, strict=True):
+    for path, checksum in zip(
+        (snapshot.weights, snapshot.state), (weights.checksum, state.checksum), strict=True
+    ):
         if not sidecar.fits(path, checksum, facts):
             raise FileError(f"{path}: is not what was written (size or checksum differ)")
+    compare_arrays(snapshot.state, weights, state, facts)
 
 
-@contextmanager
-def only_run(prefix: str) -> Iterator[None]:
-    """Hold a prefix for one run, and clear away what a killed one has left half-written.
+def compare_arrays(path: str, weights: Weights, state: State, facts: Facts) -> None:
+    """Compare arrays with what training had, if the files are those of the sidecar.
 
     Raises:
-        FileError: another run is writing to the prefix.
+        FileError: one differs: it was damaged between memory and disk.
     """
-    folder, base = os.path.split(prefix)
-    path = Path(folder) / f".{base}.lock"
-    try:
-        lock = open_regular(path, "ab")
-    except FileError as e:
-        raise FileError(f"{prefix}: snapshots cannot be written there: {e}") from e
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as e:
+    if facts["checksums"] != [weights.checksum, state.checksum]:
+        return  # which is told as such
+    blobs = (
+        (f"{layer.name}/{j}", blob.data)
+        for layer in weights.layers
+        for j, blob in enumerate(layer.blobs)
+        if blob is not None
+    )
+    found = array_checksums(blobs, (blob.data for blob in state.history))
+    for name, checksum in facts["arrays"].items():
+        if found.get(name, checksum) != checksum:
             raise FileError(
-                f'another run is writing snapshots to "{prefix}". Wait for it, or choose another '
-                "snapshot_prefix."
-            ) from e
-        except OSError:
-            pass  # a file system without locks: nothing can be told
-        for left in Path(folder).glob(f".{glob.escape(base)}_iter_*.tmp"):
-            left.unlink(missing_ok=True)
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
+                f"{path}: the array {name} of this snapshot is not the one that training had: its "
+                f"checksum is {found[name]:08x}, and was {checksum:08x}. Use an older snapshot."
+            )
 
 
 def remove(snapshot: Snapshot) -> None:

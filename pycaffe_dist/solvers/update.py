@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Array, Value
+from pycaffe_dist.memory import HOST, Value
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.policies import momentum, weight_decay
 from pycaffe_dist.solvers.rules import BLOCK, Rule
@@ -101,34 +102,53 @@ def apply_to(
     if rule.scales_update:
         local = replace(local, rate=1.0)
     elif rule.whole:
-        gradient = values.diff * dtype(step.share)
+        gradient = values.diff if step.iter_size == 1 else values.diff * dtype(step.share)
         local = replace(local, rate=rule.local_rate(step, param, values.data, gradient))
     local = replace(local, rate=dtype(local.rate))
     with flush_denormals():
-        run(lambda part: _update(values[part], rule, local), shares(values.data.size, BLOCK))
+        work = BlockUpdate(rule, local)
+        arrays = values.data, values.diff, *values.history.values()
+        if not engine.one_pass(work, arrays, rooms=1):
+            parts = shares(values.data.size, BLOCK)
+            run(lambda part: _in_blocks(work, [array[part] for array in arrays]), parts)
         if rule.scales_update:
             values.diff[...] *= dtype(rule.local_rate(step, param, values.data, values.diff))
             values.data[...] -= values.diff
 
 
-def _update(values: ParamValues, rule: Rule, step: UpdateStep) -> None:
-    """Normalise, regularise, the rule and the subtraction, in blocks that stay in the cache."""
-    count, dtype = values.data.size, values.data.dtype.type
-    decay, sign = dtype(step.decay), step.l1
-    work = np.empty(min(BLOCK, count), dtype)
-    for begin in range(0, count, BLOCK):
-        block = values[begin : begin + BLOCK]
-        w, g = block.data, block.diff
-        room = work[: w.size]
+@dataclass(frozen=True)
+class BlockUpdate:
+    """Normalise, regularise, the rule and the subtraction, for one block of a parameter.
+
+    Called with its data, gradients and history, and a room of the same size; element by element,
+    so that an engine may make one pass of it.
+    """
+
+    rule: Rule
+    step: UpdateStep
+
+    def __call__(self, w: Array, g: Array, *past: Array) -> None:
+        *history, room = past
+        rule, step, dtype = self.rule, self.step, g.dtype.type
+        decay, sign = dtype(step.decay), step.l1
         if step.iter_size != 1:
             g *= dtype(step.share)
         if step.decay and not rule.decoupled:
             _regularise(w, g, decay, sign, room)
-        rule.step(g, block.history, step, room)
+        rule.step(g, dict(zip(rule.slots, history, strict=True)), step, room)
         if step.decay and rule.decoupled:
             _regularise(w, g, step.rate * decay, sign, room)
         if not rule.scales_update:
             w -= g
+
+
+def _in_blocks(work: BlockUpdate, arrays: Sequence[Array]) -> None:
+    """Blocks stay in the cache."""
+    count = arrays[0].size
+    room = np.empty(min(BLOCK, count), arrays[0].dtype)
+    for begin in range(0, count, BLOCK):
+        block = [array[begin : begin + BLOCK] for array in arrays]
+        work(*block, room[: block[0].size])
 
 
 def _regularise(w: Array, g: Array, decay: np.generic, sign: bool, work: Array) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import loading
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.events import Event, Restored, Snapshotted, Updated
-from pycaffe_dist.memory import Array
+from pycaffe_dist.events import Event, Restored, Updated
+from pycaffe_dist.loading import NetWeights
+from pycaffe_dist.memory import place
 
 if TYPE_CHECKING:
     from pycaffe_dist.solver import Solver
@@ -23,7 +26,7 @@ MARK = ".ema"  # in the names of files of averages
 class WeightAverage:
     """a ← d·a + (1 − d)·w after each update, d = ``ema_decay``;  at first a = w.
 
-    A snapshot's averages are in ``<prefix>_iter_N.ema.caffemodel``, from which a run that goes on
+    A snapshot's averages are in ``<prefix>_iter_N.ema.caffemodel``, from which a resumed run
     takes them.  What is not learned (``lr_mult`` 0, as BatchNorm's statistics) is there as it is.
     Of several ranks the first one averages, when all updates of an iteration are in the weights.
     """
@@ -40,8 +43,6 @@ class WeightAverage:
             self.solver.stepper.settle()
             if self.solver.ranks.rank == 0:
                 self.take()
-        elif isinstance(event, Snapshotted) and self.averages:
-            self.write(averaged(event.weights))
         elif isinstance(event, Restored) and self.solver.ranks.rank == 0:
             self.read(averaged(event.path.replace(".solverstate", ".caffemodel")))
 
@@ -69,10 +70,14 @@ class WeightAverage:
             for w, own in zip(self.weights(), kept, strict=True):
                 w[...] = own
 
-    def write(self, path: str) -> None:
-        save = loading.save_weights_hdf5 if path.endswith(".h5") else loading.save_weights
-        with self.in_the_net():
-            save(self.solver.net, path)
+    def net_weights(self) -> NetWeights | None:
+        """The net's weights with the averages in the places of what is learned."""
+        if self.averages is None:
+            return None
+        weights = NetWeights.of(self.solver.net)
+        taken = {place(w): a for w, a in zip(self.weights(), self.averages, strict=True)}
+        data = [[taken.get(place(w), w) for w in blobs] for blobs in weights.data]
+        return replace(weights, data=data)
 
     def read(self, path: str) -> None:
         self.averages = [w.copy() for w in self.weights()]

@@ -34,6 +34,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.parallel.job.launcher import VARIABLES, rank_and_size
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ PHASES = {
     "backward": "the gradient of the first parameter is there and not yet on its way",
     "exchange": "gradients are on their way, in the thread that communicates",
     "gathered": "after backward, before the update",
-    "snapshot": "a snapshot begins",
+    "snapshot": "a snapshot begins, for the disk or for memory",
     "write": "a snapshot's file is written and not yet safe on disk (rank 0)",
     "rename": "it is on disk and has not got its name (rank 0)",
     "renamed": "it has got its name; the third file may be missing (rank 0)",
+    "two-files": "two files of a snapshot have got their names, the third has not (rank 0)",
     "load": "a snapshot is read and not yet with all ranks",
     "test": "in a test pass",
     "end": "after the last step",
@@ -109,7 +111,7 @@ def planted(folder: str | os.PathLike[str], *schedule: str) -> dict[str, str]:
     return {SCHEDULE: ",".join(schedule), FOLDER: str(folder), "PYTHONPATH": path}
 
 
-def happened(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def happened(folder: str | os.PathLike[str]) -> list[Facts]:
     """What was done so far: time, fault, rank, iteration, process."""
     log = Path(folder) / LOG
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -138,10 +140,10 @@ class Saboteur:
         _after(Solver, "__init__", self._built)
         _after(CommThread, "_step", self._stepped)
         _before(Cluster, "restored", lambda *_: self.moment("load"))
-        _before(snapshots, "write", lambda *_: self.moment("snapshot"))
+        _before(snapshots, "captured", lambda *_: self.moment("snapshot"))
         _before(os, "fsync", lambda handle: self._file("write", f"/proc/self/fd/{handle}"))
         _before(os, "replace", lambda _, target: self._file("rename", target))
-        _after(os, "replace", lambda _, source, target: self._file("renamed", target))
+        _after(os, "replace", lambda _, source, target: self._renamed(target))
         atexit.register(self.moment, "exit")
 
     # -- moments -------------------------------------------------------------------------------
@@ -182,6 +184,11 @@ class Saboteur:
     def _file(self, phase: str, path: Any) -> None:
         if "_iter_" in os.path.basename(os.path.realpath(path)):
             self.moment(phase)
+
+    def _renamed(self, path: Any) -> None:
+        self._file("renamed", path)
+        if ".solverstate" in os.path.basename(path):
+            self._file("two-files", path)
 
     def moment(self, phase: str) -> None:
         """Do what is due now."""

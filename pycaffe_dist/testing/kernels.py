@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from pycaffe_dist.aliases import Array, ArrayModule, DType
 from pycaffe_dist.engines.cupy.kernels import KERNELS, options, source
 from pycaffe_dist.layers.loss import Loss
-from pycaffe_dist.memory import Array
 from pycaffe_dist.testing import cupy_standin
 from pycaffe_dist.testing.layers import LayerCase, LayerRun
 
@@ -35,7 +35,7 @@ class Runner:
         xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU.
     """
 
-    def __init__(self, dtype: DTypeLike, xp: Any = cupy_standin) -> None:
+    def __init__(self, dtype: DTypeLike, xp: ArrayModule = cupy_standin) -> None:
         self.dtype, self.xp = np.dtype(dtype), xp
 
     def __call__(self, name: str, n: int, *args: Any) -> None:
@@ -76,20 +76,20 @@ class Runner:
         else:
             assert inside.tobytes() == value.tobytes(), f"{what} is const, but was changed"
 
-    def array(self, values: Any) -> NDArray[Any]:
+    def array(self, values: Any) -> Array:
         return np.array(values, self.dtype)
 
-    def empty(self, *shape: int) -> NDArray[Any]:
+    def empty(self, *shape: int) -> Array:
         """Filled with NaN: what a kernel leaves out shows."""
         return np.full(shape, np.nan, self.dtype)
 
-    def close(self, got: NDArray[Any], want: Any) -> None:
+    def close(self, got: Array, want: Any) -> None:
         """As near as the number type allows; NaN and infinities where they should be."""
         within = 2e-5 if self.dtype == np.float32 else 1e-11
         np.testing.assert_allclose(got, np.asarray(want), rtol=within, atol=within)
 
 
-def _guarded(value: NDArray[Any]) -> NDArray[Any]:
+def _guarded(value: Array) -> Array:
     whole = np.empty(value.size + 2 * GUARD, value.dtype)
     whole.view(np.uint8)[...] = MARK
     whole[GUARD : GUARD + value.size] = value.reshape(-1)
@@ -142,7 +142,7 @@ class LayerNumbers:
 
 
 @cache
-def _module(xp: Any, file: str, dtype: np.dtype[Any]) -> Any:
+def _module(xp: ArrayModule, file: str, dtype: DType) -> Any:
     return xp.RawModule(code=source(file), options=options(dtype))
 
 

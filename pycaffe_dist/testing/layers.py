@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.layer import Context
-from pycaffe_dist.memory import Array
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.registry import create_layer

@@ -11,11 +11,12 @@ import time
 import traceback
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.memory import Array
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request, as_bytes
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ class ThreadCommunicator(Communicator):
         self._last[box] = receive
         return receive
 
-    def share(self, count: int, dtype: Any) -> Array:
+    def share(self, count: int, dtype: DTypeLike) -> Array:
         key = (self.nodes.of_rank[self.rank], self._windows)
         self._windows += 1
         with self._world.lock:

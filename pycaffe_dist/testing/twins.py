@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import NUMPY, Engine
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
-from pycaffe_dist.memory import Array
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
 from pycaffe_dist.proto.nets import NetFile, read_net

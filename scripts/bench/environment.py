@@ -15,6 +15,7 @@ import numpy as np
 
 TORCH = "2.13.0"
 OPENCV = "4.14.0.94"  # 5 has no importer of Caffe's nets
+PEERS = ("openvino==2026.4.1", "onnxruntime==1.31.1", f"opencv-python-headless=={OPENCV}")
 CACHE = Path.home() / ".cache" / "pycaffe_dist"
 FOLDER = CACHE / "bench-torch"
 
@@ -29,7 +30,12 @@ def opencv_python(folder: Path = CACHE / "bench-opencv") -> Path:
     return _python(folder, "opencv-python-headless", OPENCV)
 
 
-def _python(folder: Path, package: str, version: str) -> Path:
+def peers_python(folder: Path = CACHE / "bench-peers") -> Path:
+    """The same for all that `bench_cpu.py --peers` compares with, in one environment."""
+    return _python(folder, "torch", TORCH, *PEERS)
+
+
+def _python(folder: Path, package: str, version: str, *more: str) -> Path:
     python, stamp = folder / "bin" / "python", folder / f".{package}-{version}"
     if stamp.exists():
         return python
@@ -40,7 +46,8 @@ def _python(folder: Path, package: str, version: str) -> Path:
     # pip from outside: Debian's venv may come without one.
     subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
-    subprocess.run([*pip, f"{package}=={version}", f"numpy=={np.__version__}"], check=True)
+    wanted = [f"{package}=={version}", f"numpy=={np.__version__}", *more]
+    subprocess.run([*pip, *wanted], check=True)
     stamp.touch()
     return python
 

@@ -90,6 +90,23 @@ class Ours(Side):
         self.solver.step(1)
         return self.solver.last_loss
 
+    # -- for bench_cpu.py --peers ------------------------------------------------------------
+
+    def export(self, model: str, image: str) -> dict[str, Any]:
+        """Write the TEST net that was prepared as an ONNX file, and its batch beside it."""
+        from pycaffe_dist.onnx.export import export
+        from pycaffe_dist.onnx.writing import write_model
+
+        with Path(model).open("wb") as file:
+            write_model(export(self.net), file)
+        np.save(image, self.data.data)
+        return {}
+
+    def output(self, path: str) -> dict[str, Any]:
+        self.step()
+        np.save(path, self.net.blobs[self.net.output_ids[0]].data)
+        return {}
+
     # -- for bench_choice.py -----------------------------------------------------------------
 
     def remember(self) -> dict[str, Any]:

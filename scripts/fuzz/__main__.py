@@ -21,6 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 os.environ |= {"PCD_CACHE": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -45,12 +46,13 @@ def main() -> int:
     faults: collections.Counter[str] = collections.Counter()
     end = time.monotonic() + args.seconds
     number = args.case if args.case is not None else args.first
-    while time.monotonic() < end and number < args.first + args.count:
-        for kind in kinds:
-            _one(work, args, kind, number, ended, faults)
-        number += 1
-        if args.case is not None:
-            break
+    with suppress(KeyboardInterrupt):  # what was found until then is told
+        while time.monotonic() < end and number < args.first + args.count:
+            for kind in kinds:
+                _one(work, args, kind, number, ended, faults)
+            number += 1
+            if args.case is not None:
+                break
     print(f"\nseed {args.seed}, {ended.total()} cases: {dict(ended.most_common())}")
     for what, count in faults.most_common():
         print(f"{count:6} {what}")

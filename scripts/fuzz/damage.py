@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from pycaffe_dist.proto import wire
+from pycaffe_dist.proto import wire_format
 
 INTEGERS = [0, 1, -1, 2, 3, 5, 7, 8, 16, 31, 32, 33, 127, 128, 255, 256, 1000, 32767, 32768, 65535]
 INTEGERS += [65536, 1 << 20, (1 << 24) + 1, 1 << 30, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 32]
@@ -180,7 +180,7 @@ def damage_wire(rng: random.Random, data: bytes, depth: int = 0) -> bytes:
     """Change a tag, a length or a number of a binary message, at any depth."""
     view = memoryview(data)
     try:
-        fields = list(wire.fields(view, 0, len(view)))
+        fields = list(wire_format.fields(view, 0, len(view)))
     except ValueError:
         return damage_bytes(rng, data)
     if not fields:
@@ -188,14 +188,14 @@ def damage_wire(rng: random.Random, data: bytes, depth: int = 0) -> bytes:
     i = rng.randrange(len(fields))
     field, begin = fields[i], fields[i - 1].end if i else 0
     inner = bytes(view[field.begin : field.end])
-    if field.wire == wire.LEN and depth < 6 and rng.random() < 0.7:
+    if field.wire == wire_format.LEN and depth < 6 and rng.random() < 0.7:
         inner = damage_wire(rng, inner, depth + 1)
-        new = wire.head(field.number, len(inner)) + inner
+        new = wire_format.head(field.number, len(inner)) + inner
     else:
         kind = rng.choice((0, 1, 2, 3, 4, 5, 5, 2, 2))
         number = rng.choice((field.number, field.number, rng.randint(1, 200), 0, 1 << 28))
         sizes = (len(inner), len(inner) + 1, 0, 1 << 31, (1 << 63) + 5, (1 << 64) - 1, 1 << 35)
-        size = wire.varint(rng.choice(sizes)) if kind in (0, 2) else b""
-        new = wire.varint(number << 3 | kind) + size + inner
+        size = wire_format.varint(rng.choice(sizes)) if kind in (0, 2) else b""
+        new = wire_format.varint(number << 3 | kind) + size + inner
     new *= rng.choice((1, 1, 1, 1, 2, 300))
     return bytes(view[:begin]) + new + bytes(view[field.end :])

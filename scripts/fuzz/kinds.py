@@ -180,6 +180,17 @@ def hdf5_weights(rng: Rng) -> Command:
 
 
 @kind
+def onnx(rng: Rng) -> Command:
+    """Models that are imported; some are compared, and so ONNX Runtime reads them too."""
+    from onnx import ModelProto
+
+    path = Path("deploy.onnx")
+    path.write_bytes(damage_binary(rng, path.read_bytes(), ModelProto))
+    command = ["import", "deploy.onnx", "-o", "new.prototxt", "--weights", "new.caffemodel"]
+    return command if rng.random() < 0.2 else [*command, "--no-check"]
+
+
+@kind
 def npy(rng: Rng) -> Command:
     damaged_bytes(rng, Path("mean.npy"), 128)
     predict = ["predict", "mean.npy", "-model", "deploy.prototxt", "-weights", "deploy.caffemodel"]

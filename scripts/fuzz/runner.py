@@ -30,13 +30,13 @@ from pycaffe_dist.registry import layer_types
 
 CPU_SECONDS, WALL_SECONDS = 5, 60
 MEMORY = 1 << 30  # addresses that a case may have besides those it begins with
-MUCH_MEMORY = 600 << 20  # in use at once; a case begins with a third of it
+MUCH_MEMORY = 400 << 20  # in use at once, besides those of the process that was forked
 LARGEST_FILE = 64 << 20
 TRACEBACK = 97  # exit code of a case that raised something else than a PcdError
 SAID = 1
 # What commands import when they come to it; here once, not in every case.
 ONEDNN = "pycaffe_dist.engines.onednn"
-LATE = ("matplotlib.pyplot", f"{ONEDNN}.core.winograd", f"{ONEDNN}.fusion")
+LATE = ("matplotlib.pyplot", "onnx", "onnxruntime", f"{ONEDNN}.core.winograd", f"{ONEDNN}.fusion")
 
 _FRAME = re.compile(r'File "[^"]*/pycaffe_dist/([^"]+)", line (\d+), in (\S+)')
 
@@ -48,12 +48,14 @@ class Outcome:
     code: int
     text: str
     seconds: float  # of the processor
-    memory: int  # most bytes in use
+    memory: int  # most bytes in use, without those it began with
     hung: bool = False
 
     def fault(self) -> str:
         """What is wrong with it; "" if it ended well or with a message."""
-        if self.hung or self.code == -signal.SIGXCPU:
+        if self.hung:  # it waits for something, or the machine is too busy for it
+            return f"hang: more than {WALL_SECONDS} s on the clock"
+        if self.code == -signal.SIGXCPU:
             return f"hang: more than {CPU_SECONDS} s"
         if self.code < 0:
             return f"signal: {signal.Signals(-self.code).name}"
@@ -82,6 +84,7 @@ def prepare(folder: Path) -> None:
         create("onednn").fix_choices()  # not by measuring, which takes time
     folder.mkdir(parents=True)
     made = [sound_files.make_here, *sound_files.TRAININGS, sound_files.make_weights_here]
+    made.append(sound_files.EXPORT)
     for command in made:
         outcome = run(folder, command, limited=False)
         if outcome.code:
@@ -140,6 +143,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
 def run(folder: Path, command: Command, limited: bool = True) -> Outcome:
     """Run a command in ``folder``."""
     out = folder / ".output"
+    begun = _in_use()
     pid = fork()
     if pid == 0:
         _child(folder, command, out, limited)
@@ -149,7 +153,13 @@ def run(folder: Path, command: Command, limited: bool = True) -> Outcome:
     _, status, usage = os.wait4(pid, 0)
     text = out.read_bytes().decode(errors="replace") if out.exists() else ""
     code = os.waitstatus_to_exitcode(status)
-    return Outcome(code, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, hung)
+    most = max(0, (usage.ru_maxrss << 10) - begun)
+    return Outcome(code, text, usage.ru_utime + usage.ru_stime, most, hung)
+
+
+def _in_use() -> int:
+    """Bytes of this process in memory, which a fork begins with."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _ends(pid: int, seconds: float) -> bool:

@@ -77,6 +77,41 @@ ContrastiveLoss|bottom: "x" bottom: "l" contrastive_loss_param { margin: 2 }
 InfogainLoss|bottom: "l" infogain_loss_param { source: "mean.binaryproto" }
 MultinomialLogisticLoss|bottom: "l"
 """.strip().splitlines()
+# The same, of forks.
+LAYERS += """
+Permute|permute_param { order: 0 order: 2 order: 3 order: 1 }
+Normalize|norm_param { across_spatial: false scale_filler { type: "constant" value: 20 } }
+PriorBox|bottom: "x" prior_box_param { min_size: 4 max_size: 6 aspect_ratio: 2 variance: 0.1 }
+DepthwiseConvolution|convolution_param { num_output: 3 kernel_size: 3 group: 3 }
+ShuffleChannel|shuffle_channel_param { group: 3 }
+ReLU6|
+Mish|
+HardSwish|
+HardSigmoid|
+Swish|
+SeLU|
+Softplus|
+LogSoftmax|
+Interp|interp_param { zoom_factor: 2 }
+Upsample|upsample_param { scale: 2 }
+SmoothL1Loss|bottom: "x" loss_weight: 0.1
+L1Loss|bottom: "x" loss_weight: 0.1
+BN|
+GRN|
+Flip|
+Gram|
+LayerNorm|
+L2Normalize|
+SpatialDropout|
+Correlation|bottom: "x" correlation_param { pad: 2 kernel_size: 1 max_displacement: 2 }
+MatMul|bottom: "x"
+DenseBlock|denseblock_param { numTransition: 2 growthRate: 2 }
+MarginInnerProduct|bottom: "l" margin_inner_product_param { num_output: 5 }
+Reverse|
+Squeeze|
+Transpose|transpose_param { dim: 0 dim: 2 dim: 3 dim: 1 }
+StridedSlice|
+""".strip().splitlines()
 SOURCES = {
     "Data": 'data_param { source: "db" batch_size: 3 backend: LMDB prefetch: 2 } '
     'transform_param { mirror: true crop_size: 6 mean_file: "mean.binaryproto" scale: 0.1 }',
@@ -218,8 +253,9 @@ def make_weights_here() -> None:
     caffe.Net("deploy.prototxt", caffe.TEST).save("deploy.caffemodel")
 
 
-# Weights, states and a log, made by training with the files above.
+# Weights, states and a log, made by training with the files above, and a model of ONNX.
 HDF5 = ["--set", "snapshot_format=HDF5", "--set", "snapshot_prefix=hsnap"]
+EXPORT = ["export", "deploy.prototxt", "deploy.caffemodel", "-o", "deploy.onnx"]
 TRAININGS = [
     ["train", "-solver", "solver.prototxt", "-log_file", "train.log"],
     ["train", "-solver", "solver.prototxt", *HDF5],

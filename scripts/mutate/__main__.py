@@ -4,8 +4,9 @@
     make mutate COUNT=50 BASE=origin/main     # of the lines that were changed since
     make mutate COUNT=50 ONLY='layers/*'      # of some files
 
-The first call notes which functions each test calls, which takes as long as the tests themselves;
-the notes are kept in runs/mutate/calls until they are removed.  Changes are made in copies.
+The first call notes which blocks of statements each test reaches, which takes as long as the tests
+themselves; the notes are kept in runs/mutate/calls until they are removed.  Changes are made in
+copies.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 
+import blocks
 import places
+from forks import Forks
 from known import Known
 from places import Change
 from trial import ROOT, Copy, Verdict
@@ -34,12 +37,14 @@ PACKAGES = {
     "layers": ("layers/*",),
     "core": (
         *("solvers/*", "solver.py", "net.py", "learnable.py", "blob.py", "memory.py", "fillers.py"),
-        *("loading.py", "recycling.py"),
+        *("loading.py", "recycling.py", "update_step.py", "layer.py", "sidecar.py", "files.py"),
     ),
     "proto": ("proto/*",),
     "data": ("data/*",),
     "parallel": ("parallel/*",),
     "onednn": ("engines/onednn/*",),
+    "pycaffe": ("pycaffe/*",),
+    "onnx": ("onnx/*",),
     "tools": ("tools/*",),
     "cli": ("cli/*",),
 }
@@ -114,31 +119,43 @@ def sample(by_file: dict[str, list[Change]], count: int, seed: int) -> list[Chan
 def judge_all(
     changes: list[Change], known: Known, copies: list[Copy], most: float
 ) -> list[Verdict]:
-    free: SimpleQueue[Copy] = SimpleQueue()
-    for copy in copies:
-        free.put(copy)
+    free: SimpleQueue[tuple[Copy, Forks]] = SimpleQueue()
+    for copy, forks in [(copy, copy.collect(known.seconds)) for copy in copies]:
+        forks.wait()
+        free.put((copy, forks))
 
     def judge(change: Change) -> Verdict:
-        copy = free.get()
+        copy, forks = free.get()
         try:
-            verdict = copy.judge(change, known.stages(change, most))
+            verdict = copy.judge(change, list(known.stages(change, most)), forks)
         finally:
-            free.put(copy)
+            free.put((copy, forks))
         print(f"{verdict.word:8} {change}", flush=True)
         return verdict
 
     with ThreadPoolExecutor(len(copies)) as pool:
-        return list(pool.map(judge, changes))
+        verdicts = list(pool.map(judge, changes))
+    doubt(verdicts, *free.get())
+    return verdicts
 
 
-def doubt(verdicts: list[Verdict], copy: Copy) -> None:
+def doubt(verdicts: list[Verdict], copy: Copy, forks: Forks) -> None:
     """A test that fails without the change, too, has caught nothing."""
     tests = sorted({v.test for v in verdicts if v.test})
-    while tests and (failed := copy.run(tests, 300)[1]):
+    while tests and (failed := copy.run(tests, 300, forks)[1]):
         tests.remove(failed)
         for verdict in verdicts:
             if verdict.test == failed:
                 verdict.word = "doubtful"
+
+
+def show_unreached(known: Known, only: str) -> None:
+    for path in blocks.sources(ROOT):
+        name = str(path.relative_to(ROOT))
+        short, lines = name.removeprefix("pycaffe_dist/"), path.read_text().splitlines()
+        if not only or any(fnmatch.fnmatch(short, glob) for glob in only.split(",")):
+            for line in known.unreached(name):
+                print(f"{name}:{line}: {lines[line - 1].strip()}")
 
 
 def report(verdicts: list[Verdict]) -> None:
@@ -169,6 +186,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
     parser.add_argument("--calls", type=Path, default=RUNS / "calls", help="notes of the tests")
     parser.add_argument("--tests", default="", help="folders to note, with spaces between")
+    parser.add_argument("--unreached", action="store_true", help="show the blocks no test reaches")
     parser.add_argument("--list", action="store_true", help="show the changes, and test nothing")
     options = parser.parse_args()
     changes = sample(candidates(options.only, options.base), options.count, options.seed)
@@ -176,12 +194,16 @@ def main() -> int:
         print(*changes or ["nothing to change there"], sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        copies = [Copy(Path(folder, str(i))) for i in range(options.jobs)]
-        if not any(options.calls.glob("*.json")):
+        if not any(options.calls.glob("*.jsonl")):
             options.calls.mkdir(parents=True, exist_ok=True)
-            copies[0].map_calls(options.calls.resolve(), options.jobs, options.tests.split())
-        verdicts = judge_all(changes, Known(options.calls), copies, options.most)
-        doubt(verdicts, copies[0])
+            marked = Copy(Path(folder, "marked"))
+            marked.map_calls(options.calls.resolve(), options.jobs, options.tests.split())
+        known = Known(options.calls, ROOT)
+        if options.unreached:
+            show_unreached(known, options.only)
+            return 0
+        copies = [Copy(Path(folder, str(i))) for i in range(options.jobs)]
+        verdicts = judge_all(changes, known, copies, options.most)
     report(verdicts)
     rows = [json.dumps({**asdict(v.change), "word": v.word, "test": v.test}) for v in verdicts]
     RUNS.mkdir(parents=True, exist_ok=True)

@@ -1,103 +1,72 @@
-"""Which functions each test calls: a plugin of pytest, and what processes that tests start do.
+"""A plugin of pytest that notes which blocks of the marked sources each test reaches.
 
-With ``-p calls`` and the folder of the notes in MUTATE_CALLS every process of a run notes the code
-it runs, test by test; ``sitecustomize`` in that folder brings child processes here.
+``blocks.mark`` has marked them; the folder of the notes is in MUTATE_CALLS.  Each process that
+runs tests writes a line of JSON for each of them, and those that a test starts mark in its room.
 """
 
 from __future__ import annotations
 
-import ast
-import atexit
+import base64
 import json
+import mmap
 import os
-import sys
-import threading
-import time
-from bisect import bisect_right
-from collections.abc import Iterator
-from functools import cache
+import zlib
 from pathlib import Path
 from typing import Any
 
-import places
+import blocks
 
 FOLDER = "MUTATE_CALLS"
-PACKAGE = "/pycaffe_dist/"
-_seen: dict[int, Any] = {}  # code objects, by id: to compare them takes long
-_tests: dict[str, dict[str, Any]] = {}  # by test: its seconds, and the functions it calls
-
-
-def _note(frame: Any, event: str, arg: Any) -> None:
-    _seen[id(frame.f_code)] = frame.f_code
-
-
-def _begin() -> None:
-    _seen.clear()
-    threading.settrace(_note)
-    sys.settrace(_note)
-
-
-def _end() -> list[str]:
-    sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type]
-    return sorted({name for code in list(_seen.values()) for name in _named(code)})
-
-
-def _named(code: Any) -> Iterator[str]:
-    """``pycaffe_dist/net.py:Net.forward``, also for what is defined inside of it."""
-    at = code.co_filename.rfind(PACKAGE)
-    if at >= 0:
-        names, begins, ends = _functions(code.co_filename)
-        i = bisect_right(begins, code.co_firstlineno) - 1
-        if i >= 0 and code.co_firstlineno <= ends[i]:
-            yield f"{code.co_filename[at + 1 :]}:{names[i]}"
-
-
-@cache
-def _functions(file: str) -> tuple[list[str], list[int], list[int]]:
-    try:
-        found = sorted(places.functions(ast.parse(Path(file).read_bytes())), key=lambda f: f[1])
-    except (OSError, SyntaxError):
-        found = []
-    return [f[0] for f in found], [f[1] for f in found], [f[2] for f in found]
-
-
-def _write(notes: dict[str, dict[str, Any]]) -> None:
-    path = Path(os.environ[FOLDER], f"{os.getpid()}-{time.time_ns()}")
-    path.write_text(json.dumps(notes))
-    path.rename(f"{path}.json")  # whole, or not there: a test may kill its processes
-
-
-def in_child() -> None:
-    """Note what a process calls that a test has started."""
-    test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" (", 1)[0]
-    if test:
-        _begin()
-        atexit.register(lambda: _write({test: {"calls": _end()}}))
-
-
-# -- hooks of pytest -------------------------------------------------------------------------------
+KEYS = "keys.json"
 
 
 class Notes:
     """Of a process that runs tests."""
 
+    def __init__(self, folder: Path) -> None:
+        count = len(json.loads((folder / KEYS).read_text()))
+        self._room = folder / f"{os.getpid()}.seen"
+        self._room.write_bytes(bytes(count))
+        os.environ[blocks.ROOM] = str(self._room)
+        with self._room.open("r+b") as file:
+            self._seen = mmap.mmap(file.fileno(), 0)
+        self._path = folder / f"{os.getpid()}.jsonl"
+        self._begin, self._passed = 0.0, True
+
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        _begin()
+        self._seen[:] = bytes(len(self._seen))
+        self._begin, self._passed = _computed(), True
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        notes = _tests.setdefault(report.nodeid, {"seconds": 0.0, "passed": True})
-        notes["seconds"] += report.duration
-        notes["passed"] = notes["passed"] and report.passed
+        self._passed = self._passed and report.passed
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        _tests.setdefault(nodeid, {})["calls"] = _end()
+        seen = base64.b85encode(zlib.compress(self._seen[:])).decode()
+        seconds = _computed() - self._begin
+        notes = {"test": nodeid, "seconds": seconds, "passed": self._passed, "seen": seen}
+        with self._path.open("a") as file:
+            file.write(json.dumps(notes) + "\n")
 
-    def pytest_sessionfinish(self) -> None:
-        _write(_tests)
+    def forget(self) -> None:
+        self._room.unlink()
+
+
+def _computed() -> float:
+    """Seconds of processors so far, of this process and of those that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+# Now: conftest.py imports what is marked.
+NOTES = Notes(Path(os.environ[FOLDER])) if FOLDER in os.environ else None
 
 
 def pytest_configure(config: Any) -> None:
     # The one that only hands tests out to workers of xdist runs none.
-    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        config.pluginmanager.register(Notes())
+    if NOTES and (hasattr(config, "workerinput") or not config.getoption("numprocesses", None)):
+        config.pluginmanager.register(NOTES)
+
+
+def pytest_unconfigure() -> None:
+    if NOTES:
+        NOTES.forget()

@@ -76,14 +76,13 @@ class Change:
         return f"{self.file}:{self.line} ({self.function}): {old}  ->  {new}"
 
 
-def functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, int, int]]:
-    """Name, first and last line of the outermost functions and of the methods."""
+def functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, Function]]:
+    """The outermost functions and the methods, with their names."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
             yield from functions(node, f"{inside}{node.name}.")
         elif isinstance(node, Function):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            yield f"{inside}{node.name}", first, node.end_lineno or first
+            yield f"{inside}{node.name}", node
         elif not inside and isinstance(node, ast.If | ast.Try):
             yield from functions(node)
 
@@ -126,7 +125,7 @@ class Finder:
             return
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             self._constant(default, "default")
-        for statement in node.body[_documented(node) :]:
+        for statement in node.body[documented(node) :]:
             self._statement(statement)
 
     def _statement(self, s: ast.stmt) -> None:
@@ -237,7 +236,8 @@ class Finder:
                 self._expression(child)
 
 
-def _documented(node: Function) -> int:
+def documented(node: Function) -> int:
+    """How many statements the docstring is."""
     first = node.body[0]
     return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
 

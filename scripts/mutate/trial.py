@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import blocks
 import calls
-import pick
+from forks import Forks
 from places import Change
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 # Their tests call much, and take long: documents, emulated GPUs, whole models.
 LEFT_OUT = ("docs", "gpu", "models", "zoo")
-# Processes that a test starts; pytest itself comes to the notes as to a plugin.
-IN_CHILD = """import os
-if "PYTEST_CURRENT_TEST" in os.environ:
-    import calls
-    calls.in_child()
-"""
 QUICK = "not cupy-emulated"
-SLACK, TIMES = 60, 4  # a run may take so many seconds more, and so many times, what was noted
+SLACK, TIMES = 20, 4  # a run may take so many seconds more, and so many times, what was noted
+Result = tuple[str, str]
+Stage = tuple[Sequence[str], float]
 
 
 @dataclass
@@ -57,6 +52,7 @@ class Copy:
             if target.exists():
                 name.symlink_to(target.resolve())
         self._folder = folder
+        self._original = folder / "original.py"
         self._clock = 0
 
     def environment(self, **more: object) -> dict[str, str]:
@@ -65,57 +61,57 @@ class Copy:
         return {**os.environ, **own, **{name: str(value) for name, value in more.items()}}
 
     def map_calls(self, notes: Path, jobs: int, parts: Sequence[str]) -> None:
-        """Run the tests once, all or those of some folders, and note what each calls."""
+        """Mark this copy, run all tests, or those of some folders, and note what they reach."""
         folders = {path.parent.name for path in (self.root / "tests").glob("*/test_*.py")}
         folders |= {"unit"}  # which has folders of its own
         parts = [f"tests/{p}" for p in (parts or sorted(folders - set(LEFT_OUT)))]
-        (self._folder / "sitecustomize.py").write_text(IN_CHILD)
-        try:
-            subprocess.run(
-                [*_pytest("calls"), "-n", str(jobs), "--dist", "worksteal", "-k", QUICK, *parts],
-                cwd=self.root,
-                env=self.environment(**{calls.FOLDER: notes}),
-            )
-        finally:
-            (self._folder / "sitecustomize.py").unlink()
-
-    def run(self, tests: Sequence[str], seconds: float) -> tuple[str, str]:
-        """Whether the tests passed, failed or hung, and the first that failed."""
-        names = self._folder / "tests.json"
-        names.write_text(json.dumps(tests))
-        files = dict.fromkeys(test.split("::")[0] for test in tests)
-        process = subprocess.Popen(
-            [*_pytest("pick"), "-x", "--tb=no", "-rfE", *files],
+        (notes / calls.KEYS).write_text(json.dumps(blocks.mark(self.root)))
+        subprocess.run(
+            [*_pytest("calls"), "-n", str(jobs), "--dist", "worksteal", "-k", QUICK, *parts],
             cwd=self.root,
-            env=self.environment(**{pick.TESTS: names}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
+            env=self.environment(**{calls.FOLDER: notes}),
         )
-        try:
-            said, _ = process.communicate(timeout=SLACK + TIMES * seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # conftest.py then ends what tests have started
-            process.communicate()
-            return "hung", ""
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-        return ("passed" if process.returncode == 0 else "failed"), failed[1] if failed else ""
 
-    def judge(self, change: Change, stages: Iterable[tuple[Sequence[str], float]]) -> Verdict:
-        """Make a change, run tests until one fails, and take it back."""
+    def collect(self, tests: Iterable[str]) -> Forks:
+        """A process that has collected the files of these tests."""
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        return Forks([*_pytest("forks"), *files], self.root, self.environment())
+
+    def run(self, tests: Sequence[str], seconds: float, forks: Forks, file: str = "") -> Result:
+        """Whether the tests passed, failed or hung, and the first that failed.
+
+        The forks get the functions of a changed file, if one is named.
+        """
+        changed = (str(self.root / file), str(self._original)) if file else ()
+        return forks.run(tests, SLACK + TIMES * seconds, *changed)
+
+    def run_anew(self, tests: Sequence[str], seconds: float) -> Result:
+        """The same in a process that imports what is changed."""
+        started = self.collect(tests)
+        try:
+            return started.run(tests, SLACK + TIMES * seconds)
+        finally:
+            started.close()
+
+    def judge(self, change: Change, stages: Sequence[Stage], forks: Forks) -> Verdict:
+        """Make a change, run tests until one fails, and take it back.
+
+        Code that ran while it was imported cannot be exchanged in a fork: where all tests passed,
+        the first of them run once more in a process of their own.
+        """
         path = self.root / change.file
         source, kept = path.read_bytes(), path.stat()
-        ran = 0
+        ran = sum(len(tests) for tests, _ in stages)
         try:
+            self._original.write_bytes(source)
             path.write_bytes(change.applied_to(source))
             # Bytecode is known by size and second: no two changes may share them.
             self._clock += 1
             os.utime(path, (self._clock, self._clock))
-            for tests, seconds in stages:
-                ran += len(tests)
-                word, test = self.run(tests, seconds)
-                if word != "passed":
+            runs = [(self.run, tests, s, forks, change.file) for tests, s in stages]
+            for run, *arguments in [*runs, *((self.run_anew, *stage) for stage in stages[:1])]:
+                word, test = run(*arguments)
+                if word in ("failed", "hung"):
                     return Verdict(change, "caught" if word == "failed" else word, ran, test)
         finally:
             path.write_bytes(source)

@@ -39,7 +39,7 @@ def test_a_box_with_swapped_corners_has_no_area() -> None:
 def greedy(given: np.ndarray, threshold: float, eta: float, inclusive: bool) -> list[int]:
     kept: list[int] = []
     for i, box in enumerate(given):
-        found = [boxes.iou(given[j : j + 1], box[None])[0, 0] for j in kept]
+        found = boxes.iou(given[kept], box[None])[:, 0]
         if not any(f >= threshold if inclusive else f > threshold for f in found):
             kept.append(i)
             if eta < 1 and threshold > 0.5:
@@ -83,3 +83,10 @@ def test_decode_by_hand() -> None:
     np.testing.assert_allclose(got, [0.22, 0.02, 0.42, 0.82])
     got = boxes.decode(boxes.CORNER_SIZE, prior, None, np.array([1, 0, 0, 1]))
     np.testing.assert_allclose(got, [0.4, 0.2, 0.4, 1.0])
+
+
+def test_nms_at_a_threshold_of_zero_keeps_the_best() -> None:
+    apart = np.array([[0, 0, 1, 1], [5, 5, 6, 6], [0, 0, 1, 1]], np.float32)
+    assert boxes.nms(apart, 0.0, inclusive=True).tolist() == [0]
+    assert boxes.nms(apart, 0.0).tolist() == [0, 1]
+    assert boxes.nms(apart, 0.0, eta=0.9, inclusive=True).tolist() == [0]

@@ -1,6 +1,7 @@
 """What tests/conftest.py promises to all tests, seen on a few of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,7 +74,7 @@ def test_a_hang_is_one_failure_and_the_user_is_not_seen(tmp_path):
     )
     assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
     assert "crashed while running 'test_it.py::test_hangs'" in run.stdout
-    assert "Timeout (0:00:02)!" in run.stderr
+    assert re.search(r"Timeout \(0:00:[0-4]\d", run.stderr)  # 2 s, times those who share a core
     assert "in test_hangs" in run.stderr  # the stack
     child = Path("/proc", (tmp_path / "child").read_text(), "cmdline")
     assert not child.exists() or child.read_bytes() == b""  # gone, or nobody's yet

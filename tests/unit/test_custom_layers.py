@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pycaffe_dist as caffe
-from pycaffe_dist.registry import LAYERS
+from pycaffe_dist.registry import LAYERS, layer_types
 
 PAGE = (Path(__file__).parents[2] / "docs" / "custom_layers.md").read_text()
 PROTOTXT = re.search(r"```\n(layer .*?)```", PAGE, re.S)[1]
@@ -16,10 +16,9 @@ PYTHON_LAYER, REGISTERED, TEST = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 
 @pytest.fixture
-def softplus():
+def softplus(monkeypatch):
+    monkeypatch.setitem(LAYERS, "Softplus", layer_types()["Softplus"])  # back in the end
     exec(compile(REGISTERED, "custom_layers.md", "exec"), {})
-    yield
-    del LAYERS["Softplus"]
 
 
 def test_python_layer(tmp_path, monkeypatch):

@@ -1,7 +1,10 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from google.protobuf import text_format
 
+from pycaffe_dist import fillers
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.fillers import FILLERS, fill
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter
@@ -216,3 +219,22 @@ def test_gaussian_unitball():
     array = np.zeros((4, 3, 2))
     fill(FillerParameter(type="gaussian_unitball", std=0.1), array)
     np.testing.assert_allclose((array**2).sum((1, 2)), np.ones(4))
+
+
+@pytest.mark.parametrize("text", ["type: 'xavier'", "type: 'gaussian' std: 1", "type: 'uniform'"])
+def test_large_arrays_are_drawn_in_pieces_of_the_same_stream(monkeypatch, text):
+    whole = filled(text, (7, 9))
+    monkeypatch.setattr(fillers, "PIECE", 10)
+    np.testing.assert_array_equal(filled(text, (7, 9)), whole)
+
+
+def test_filling_takes_little_memory_besides_the_array():
+    array = np.empty((16, fillers.PIECE), np.float32)
+    message = FillerParameter(type="xavier")
+    tracemalloc.start()
+    try:
+        fill(message, array)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < array.nbytes / 2

@@ -1,14 +1,20 @@
 """The mutation tester: what it changes, what it leaves alone, and which tests it takes."""
 
-import ast
+import base64
 import json
+import os
+import shutil
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts" / "mutate"))
 
+import blocks
+import calls
+import forks
 import places
 from known import Known
 
@@ -77,52 +83,239 @@ def test_a_change_that_is_no_program():
     assert not change.is_program(b"break")
 
 
-def test_functions_have_their_lines():
-    assert list(places.functions(ast.parse(SOURCE))) == [
-        ("Thing.__repr__", 9, 10),
-        ("Thing.grow", 12, 18),
-        ("swapped", 20, 21),
-    ]
+MARKED = '''"""A module."""
+from __future__ import annotations
+
+def first(x):
+    """Its docstring."""
+    if x > 1:
+        x = 2
+    elif x:
+        x = 3
+    else:
+        x = 4
+    return x
+
+class Thing:
+    @property
+    def size(self):
+        try:
+            return self.many
+        except AttributeError:
+            return 0
+        finally:
+            self.asked = True
+
+    @size.setter
+    def size(self, many): self.many = many
+'''
+
+
+@pytest.fixture
+def marked(tmp_path, monkeypatch):
+    """The blocks that a call reaches, in the marked module."""
+    (tmp_path / "pycaffe_dist").mkdir()
+    path = tmp_path / "pycaffe_dist" / "it.py"
+    path.write_text(MARKED)
+    keys = blocks.mark(tmp_path)
+    room = tmp_path / "seen"
+    room.write_bytes(bytes(len(keys)))
+    monkeypatch.setenv(blocks.ROOM, str(room))
+    seen = {}
+    exec((tmp_path / "pycaffe_dist" / "_seen.py").read_text(), seen)
+    text = path.read_text()
+    assert text.count(blocks.IMPORT) == 1
+    it = {}
+    exec(text.replace(blocks.IMPORT, ""), it)
+    it["__seen__"] = seen["SEEN"]
+
+    def reached(work):
+        seen["SEEN"][:] = bytes(len(keys))
+        work(it)
+        # In the file, where other processes see it.
+        return [
+            key.split(":", 1)[1] for key, hit in zip(keys, room.read_bytes(), strict=True) if hit
+        ]
+
+    return reached
+
+
+def test_blocks_that_are_reached_are_noted(marked):
+    assert marked(lambda it: it["first"](2)) == ["first:0", "first:1"]
+    assert marked(lambda it: it["first"](1)) == ["first:0", "first:2"]
+    assert marked(lambda it: it["first"](0)) == ["first:0", "first:3"]
+    sizes = [f"Thing.size:{i}" for i in range(4)]
+    assert marked(lambda it: it["Thing"]().size) == sizes
+    assert marked(lambda it: setattr(it["Thing"](), "size", 1)) == []
+
+
+def test_the_block_of_a_line():
+    found = blocks.blocks_of(MARKED.encode(), "it.py")
+    numbers = {n: getattr(blocks.innermost(found, n), "key", None) for n in (3, 6, 7, 8, 9, 11, 18)}
+    assert numbers == {
+        3: None,
+        6: "it.py:first:0",
+        7: "it.py:first:1",
+        8: "it.py:first:0",
+        9: "it.py:first:2",
+        11: "it.py:first:3",
+        18: "it.py:Thing.size:1",
+    }
+
+
+def test_marked_sources_are_programs(tmp_path):
+    """Some of our own, with as many marks as there are keys."""
+    shutil.copytree(Path(__file__).parents[2] / "pycaffe_dist/data", tmp_path / "pycaffe_dist/data")
+    keys = blocks.mark(tmp_path)
+    assert len(set(keys)) == len(keys) > 700
+    marks = 0
+    for path in blocks.sources(tmp_path):
+        compile(path.read_bytes(), str(path), "exec")
+        marks += path.read_bytes().count(b"__seen__[")
+    assert marks == len(keys)
 
 
 @pytest.fixture
 def known(tmp_path):
-    def entry(seconds, *calls, **more):
-        return {"seconds": seconds, "calls": [f"a/thing.py:{c}" for c in calls], **more}
+    """Notes of tests of a class; the block number 2 is inside of ``grow``."""
+    source = "class Thing:\n    def grow(self):\n        if self:\n            return 1\n\n\n"
+    source += "def swapped():\n    return 2\n"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "thing.py").write_text(source)
+    keys = [b.key for b in blocks.blocks_of(source.encode(), "a/thing.py")]
+    (tmp_path / calls.KEYS).write_text(json.dumps(keys))
 
-    notes = {
-        "tests/test_thing.py::test_near": entry(1, "Thing.grow"),
-        "tests/test_far.py::test_slow": entry(1.5, "Thing.grow"),
-        "tests/test_far.py::test_quick": entry(0.1, "Thing.grow", "swapped"),
-        "tests/test_far.py::test_too_slow": entry(100, "Thing.grow"),
-        "tests/test_far.py::test_broken": entry(0.1, "Thing.grow", passed=False),
-        "tests/test_other.py::test_child": entry(0.2),
-    }
-    (tmp_path / "1.json").write_text(json.dumps(notes))
-    child = {"tests/test_other.py::test_child": {"calls": ["a/thing.py:swapped"]}}
-    (tmp_path / "2.json").write_text(json.dumps(child))
-    return Known(tmp_path)
+    def entry(test, seconds, *reached, passed=True):
+        seen = bytes(key.split(":", 1)[1] in reached for key in keys)
+        seen = base64.b85encode(zlib.compress(seen)).decode()
+        return {"test": f"tests/{test}", "seconds": seconds, "passed": passed, "seen": seen}
+
+    grow, inside, swapped = "Thing.grow:0", "Thing.grow:1", "swapped:0"
+    notes = [
+        [entry("test_thing.py::test_near", 1, grow, inside)],
+        [
+            entry("test_far.py::test_slow", 1.5, grow),
+            entry("test_far.py::test_quick", 0.1, grow, swapped),
+            entry("test_far.py::test_too_slow", 100, grow),
+            entry("test_far.py::test_broken", 0.1, grow, passed=False),
+            entry("test_other.py::test_child", 0.2, swapped),
+            entry("test_renamed.py::test_child", 0.2, swapped),
+        ],
+    ]
+    for number, part in enumerate(notes):
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(map(json.dumps, part)) + "\n")
+    (tmp_path / "tests").mkdir()
+    for name in ("thing", "far", "other"):
+        (tmp_path / "tests" / f"test_{name}.py").touch()
+    return Known(tmp_path, tmp_path)
 
 
-def change(function):
-    return places.Change("a/thing.py", function, "", 1, 0, 1, "", "")
+def change(function, line):
+    return places.Change("a/thing.py", function, "", line, 0, 1, "", "")
 
 
-def test_tests_that_call_the_function_are_taken_near_ones_first(known):
-    near, far = known.stages(change("Thing.grow"), 10)
+GROW, INSIDE, SWAPPED = change("Thing.grow", 3), change("Thing.grow", 4), change("swapped", 8)
+
+
+def test_tests_that_reach_the_block_are_taken_near_ones_first(known):
+    near, far = known.stages(GROW, 10)
     assert near == (["tests/test_thing.py::test_near"], 1)
     assert far[0] == ["tests/test_far.py::test_quick", "tests/test_far.py::test_slow"]
-    assert known.tests_of(change("swapped")) == [
+    assert known.tests_of(INSIDE) == ["tests/test_thing.py::test_near"]
+    assert known.tests_of(SWAPPED) == [
         "tests/test_far.py::test_quick",
         "tests/test_other.py::test_child",
     ]
-    assert list(known.stages(change("nobody"), 10)) == []
+    near = (["tests/test_thing.py::test_near"], 1)
+    assert list(known.stages(change("imported", 1), 10)) == [near]
 
 
-def test_a_default_of_a_class_is_of_all_its_methods(known):
-    assert len(known.tests_of(change("Thing"))) == 3
+def test_a_default_is_of_the_function_and_of_all_methods_of_a_class(known):
+    assert len(known.tests_of(change("Thing.grow", 2))) == 3
+    assert len(known.tests_of(change("Thing", 1))) == 3
+
+
+def test_blocks_that_no_test_reaches(known):
+    """A test that failed or took long has reached them, too; a new function was never noted."""
+    assert list(known.unreached("a/thing.py")) == []
+    thing = known.root / "a" / "thing.py"
+    thing.write_text(thing.read_text() + "def new():\n    return 3\n")
+    assert list(known.unreached("a/thing.py")) == [10]
 
 
 def test_the_time_for_a_change_is_kept(known):
-    _, (far, seconds) = known.stages(change("Thing.grow"), 0.5)
+    _, (far, seconds) = known.stages(GROW, 0.5)
     assert (far, seconds) == (["tests/test_far.py::test_quick"], 0.1)
+
+
+# -- forks -----------------------------------------------------------------------------------------
+
+TESTED = """
+def value():
+    return 1
+
+def enclosed(x):
+    def inner():
+        return x
+    return inner
+
+LATER = [value() for _ in range(2)]
+KEPT = enclosed(1)
+"""
+TESTS = """
+import os, sys, time
+sys.path.insert(0, os.path.dirname(__file__))
+import tested
+
+def test_first(): assert tested.LATER == [1, 1]
+def test_value(): assert tested.value() == 1
+def test_enclosed(): assert tested.enclosed(1)() == 1
+def test_waits():
+    while tested.value() == 3: time.sleep(0.01)
+def test_computes():
+    while tested.value() == 3: pass
+"""
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory):
+    """What becomes of all tests if a text of the module is replaced by another."""
+    folder = tmp_path_factory.mktemp("forked")
+    module = folder / "tested.py"
+    module.write_text(TESTED)
+    (folder / "original.py").write_text(TESTED)
+    (folder / "test_it.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir=.", "-p", "forks", "."]
+    env = {**os.environ, "PYTHONPATH": str(Path(forks.__file__).parent)}
+    server = forks.Forks(command, folder, env)
+    server.wait()
+
+    def run(old, new, *names, seconds=60):
+        module.write_text(TESTED.replace(old, new))
+        tests = [f"test_it.py::test_{name}" for name in names]
+        return server.run(tests, seconds, str(module), str(folder / "original.py"))
+
+    yield run
+    server.close()
+
+
+@pytest.mark.timeout(180)
+def test_a_fork_runs_tests_with_the_changed_functions(forked):
+    one = ("return 1", "return 2")
+    assert forked(*one, "first", "enclosed") == ("passed", "")  # it was computed before
+    assert forked(*one, "first", "value", "enclosed") == ("failed", "test_it.py::test_value")
+    assert forked("return x", "return x + 1", "enclosed") == ("failed", "test_it.py::test_enclosed")
+    assert forked("range(2)", "range(3)", "first") == ("cold", "")  # of no function
+    assert forked("return x", "pass", "enclosed") == ("cold", "")  # KEPT encloses nothing then
+    for name in ("waits", "computes"):
+        assert forked("return 1", "return 3", name, seconds=2) == ("hung", "")
+    assert forked("return 1", "return 1 + 0", "value", "waits") == ("passed", "")
+
+
+def test_tests_that_cannot_be_collected_have_failed(tmp_path):
+    (tmp_path / "test_it.py").write_text("import nothing_of_that_name\n")
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir=.", "-p", "forks", "."]
+    env = {**os.environ, "PYTHONPATH": str(Path(forks.__file__).parent)}
+    server = forks.Forks(command, tmp_path, env)
+    assert server.run(["test_it.py::test_it"], 60) == ("failed", "")
+    server.close()

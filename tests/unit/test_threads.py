@@ -101,3 +101,45 @@ def test_a_forked_process_computes_with_threads_of_its_own(in_child):
     for _ in range(5):
         in_child(compute)
         assert compute()
+
+
+def test_where_threads_compute_is_told(tmp_path, monkeypatch):
+    def nodes(*lists):
+        for i, cores in enumerate(lists):
+            (tmp_path / f"node{i}").mkdir(exist_ok=True)
+            (tmp_path / f"node{i}" / "cpulist").write_text(cores + "\n")
+        return threads.placement(tmp_path)
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3, 8})
+    threads.set_threads(4)
+    try:
+        assert nodes("0-15") == "4 threads on cores 0-3,8 of NUMA node 0"
+        told = nodes("0-1,4-7", "2-3,8-9")
+        assert told.startswith("4 threads on cores 0-3,8: 2 of node 0, 3 of node 1; memory of")
+        assert "a rank for each node is faster" in told
+        threads.set_threads(6)
+        assert nodes("0-15", "").endswith("of NUMA node 0; 6 threads share 5 cores")
+    finally:
+        threads.set_threads()
+
+
+@pytest.mark.parametrize(
+    ("mine", "of_mpirun", "ranks", "expected"),
+    [
+        (8, 8, 1, 8),
+        (8, 8, 4, 2),
+        (2, 8, 4, 2),
+        (4, 8, 4, 2),
+        (1, 8, 2, 1),
+        (8, 4, 2, 4),
+        (1, 1, 4, 1),
+    ],
+    ids=["alone", "unbound", "bound", "shared", "one core", "smaller parent", "too many"],
+)
+def test_ranks_share_cores_once(monkeypatch, mine, of_mpirun, ranks, expected):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv(threads.LOCAL_RANKS[0], str(ranks))
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda process: set(range(of_mpirun if process else mine))
+    )
+    assert threads._default.__wrapped__() == expected

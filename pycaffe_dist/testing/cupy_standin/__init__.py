@@ -17,6 +17,7 @@ from numpy import bool_, float16, float32, float64, int8, int16, int32, int64, i
 
 from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.cupy_standin.array import lift, ndarray, own, touch
+from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.kernels import RawKernel, RawModule
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS, POOL, RaceError
 
@@ -52,10 +53,10 @@ class ufunc:
         self._plain = plain
         self.__name__ = plain.__name__
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Given, **kwargs: Given) -> Any:
         return lift(self._plain, self.__name__, *args, **kwargs)
 
-    def at(self, a: ndarray, indices: Any, b: Any = None) -> None:
+    def at(self, a: ndarray, indices: Given, b: Given = None) -> None:
         reads = [x for x in (indices, b) if isinstance(x, ndarray)]
         touch(cuda.get_current_stream(), f"{self.__name__}.at", reads, [a])
         plain = [x._host if isinstance(x, ndarray) else x for x in (indices, b)]
@@ -117,7 +118,7 @@ for _name in UFUNCS:
 def _function(name: str) -> Any:
     plain = getattr(np, name)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Given, **kwargs: Given) -> Any:
         if name in WAITS:
             COUNTS["synchronise"] += 1
         return lift(plain, name, *args, **kwargs)
@@ -137,26 +138,26 @@ def stack(arrays: Sequence[ndarray], axis: int = 0) -> Any:
 # -- creation --------------------------------------------------------------------------------------
 
 
-def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
-    """Filled with bytes that are no number, so that reading what nobody wrote shows."""
+def empty(shape: Given, dtype: Given = float, order: str = "C") -> ndarray:
+    """Filled with bytes that read as NaN, so that reading what nobody wrote shows."""
     made = own(np.empty(shape, dtype))
     made._host.reshape(-1).view(np.uint8)[...] = 0xFF
     return made
 
 
-def zeros(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+def zeros(shape: Given, dtype: Given = float, order: str = "C") -> ndarray:
     made = own(np.zeros(shape, dtype))
     touch(cuda.get_current_stream(), "zeros", writes=[made])
     return made
 
 
-def ones(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+def ones(shape: Given, dtype: Given = float, order: str = "C") -> ndarray:
     made = own(np.ones(shape, dtype))
     touch(cuda.get_current_stream(), "ones", writes=[made])
     return made
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> ndarray:
+def arange(start: Given, stop: Given = None, step: Given = 1, dtype: Given = None) -> ndarray:
     first, last = (0, start) if stop is None else (start, stop)
     made = own(np.arange(first, last, step, dtype=dtype))
     touch(cuda.get_current_stream(), "arange", writes=[made])
@@ -164,7 +165,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> nd
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False
+    a: Given,
+    dtype: Given = None,
+    order: Given = None,
+    *,
+    copy: Given = None,
+    blocking: bool = False,
 ) -> ndarray:
     """From the host: a copy that the host waits for."""
     if isinstance(a, ndarray):
@@ -180,7 +186,7 @@ def get_default_memory_pool() -> Any:
     return POOL
 
 
-def _as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
+def _as_strided(x: ndarray, shape: Given = None, strides: Given = None) -> ndarray:
     host = np.lib.stride_tricks.as_strided(x._host, shape, strides)
     return ndarray(host, x._memory)
 

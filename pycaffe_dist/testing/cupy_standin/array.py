@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.testing.cupy_standin import cuda
+from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS, Memory, MemoryPointer
 
 Host = np.ndarray[Any, Any]
@@ -23,7 +24,7 @@ class ndarray:
     def __init__(self, host: Host, memory: Memory) -> None:
         self._host, self._memory = host, memory
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Host:
+    def __array__(self, dtype: Given = None, copy: Given = None) -> Host:
         raise TypeError(
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct "
             "a NumPy array explicitly."
@@ -57,7 +58,7 @@ class ndarray:
     # -- to and from the host ----------------------------------------------------------------
 
     def get(
-        self, stream: Any = None, order: str = "C", out: Host | None = None, blocking: bool = True
+        self, stream: Given = None, order: str = "C", out: Host | None = None, blocking: bool = True
     ) -> Host:
         stream = stream or cuda.get_current_stream()
         COUNTS["to_host"] += 1
@@ -69,7 +70,7 @@ class ndarray:
         out[...] = self._host
         return out
 
-    def set(self, arr: Host, stream: Any = None) -> None:
+    def set(self, arr: Host, stream: Given = None) -> None:
         stream = stream or cuda.get_current_stream()
         if not isinstance(arr, np.ndarray) or (arr.shape, arr.dtype) != (self.shape, self.dtype):
             raise ValueError("set() takes a NumPy array of the same shape and type")
@@ -93,13 +94,13 @@ class ndarray:
 
     # -- parts -------------------------------------------------------------------------------
 
-    def __getitem__(self, key: Any) -> ndarray:
+    def __getitem__(self, key: Given) -> ndarray:
         if _has_mask(key):
             COUNTS["synchronise"] += 1  # how many there are decides the shape
         found: ndarray = lift(lambda host, at: host[at], "getitem", self, _Index(key))
         return found
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Given, value: Given) -> None:
         if isinstance(value, np.ndarray) and value.ndim:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
         if _has_mask(key) and isinstance(value, ndarray) and value.ndim:
@@ -113,14 +114,14 @@ class ndarray:
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: Given) -> None:
         self[...] = value
 
 
 class _Index:
     """An index whose arrays are on the device."""
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, key: Given) -> None:
         self.key = key
 
     def host(self) -> Any:
@@ -133,11 +134,11 @@ class _Index:
         return [p for p in parts if isinstance(p, ndarray)]
 
 
-def _has_mask(key: Any) -> bool:
+def _has_mask(key: Given) -> bool:
     return any(a.dtype == bool for a in _Index(key).arrays())
 
 
-def _no_host(x: Any) -> Any:
+def _no_host(x: Given) -> Any:
     if isinstance(x, (np.ndarray, list)):
         raise TypeError(f"Unsupported type {type(x)}: memory of the host and of the device mix")
     return x
@@ -147,7 +148,7 @@ def _no_host(x: Any) -> Any:
 
 
 def touch(
-    stream: Any, what: str, reads: Sequence[ndarray] = (), writes: Sequence[ndarray] = ()
+    stream: Given, what: str, reads: Sequence[ndarray] = (), writes: Sequence[ndarray] = ()
 ) -> None:
     """Enter work on a stream: what it reads and what it writes."""
     now = stream.begin(what)
@@ -157,18 +158,18 @@ def touch(
         array._memory.block.write(stream.number, stream.clock, now)
 
 
-def own(host: Any) -> ndarray:
+def own(host: Given) -> ndarray:
     """A new array in memory of its own."""
     host = np.asarray(host)
     begin = int(host.ctypes.data)
     return ndarray(host, Memory(begin, host.nbytes, cuda.get_current_stream().number))
 
 
-def lift(function: Callable[..., Any], what: str, *args: Any, **kwargs: Any) -> Any:
+def lift(function: Callable[..., Given], what: str, *args: Given, **kwargs: Given) -> Any:
     """Call a function of NumPy with device arrays; what comes of it lives on the device."""
     reads: list[ndarray] = []
 
-    def plain(x: Any) -> Any:
+    def plain(x: Given) -> Any:
         if isinstance(x, ndarray):
             reads.append(x)
             return x._host
@@ -201,7 +202,7 @@ def lift(function: Callable[..., Any], what: str, *args: Any, **kwargs: Any) -> 
     return ndarray(np.asarray(result), view._memory)
 
 
-def _view_of(result: Any, sources: Sequence[ndarray]) -> ndarray | None:
+def _view_of(result: Given, sources: Sequence[ndarray]) -> ndarray | None:
     if not isinstance(result, np.ndarray):
         return None
     root = _root(result)
@@ -214,8 +215,8 @@ def _root(host: Host) -> Any:
     return host
 
 
-def _method(name: str) -> Callable[..., Any]:
-    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+def _method(name: str) -> Callable[..., Given]:
+    def method(self: ndarray, *args: Given, **kwargs: Given) -> Any:
         return lift(getattr(np.ndarray, name), name, self, *args, **kwargs)
 
     method.__name__ = name
@@ -243,16 +244,16 @@ for _name in METHODS:
     setattr(ndarray, _name, _method(_name))
 
 
-def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[..., Any]:
-    def method(self: ndarray, other: Any) -> Any:
+def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[..., Given]:
+    def method(self: ndarray, other: Given) -> Any:
         a, b = (other, self) if swapped else (self, other)
         return lift(ufunc, ufunc.__name__, a, b)
 
     return method
 
 
-def _in_place(ufunc: np.ufunc) -> Callable[..., Any]:
-    def method(self: ndarray, other: Any) -> ndarray:
+def _in_place(ufunc: np.ufunc) -> Callable[..., Given]:
+    def method(self: ndarray, other: Given) -> ndarray:
         lift(ufunc, ufunc.__name__, self, other, out=self)
         return self
 

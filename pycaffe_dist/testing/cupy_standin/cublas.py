@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.cupy_standin.array import ndarray, touch
+from pycaffe_dist.testing.cupy_standin.given import Given
 
 
 def gemm(
@@ -34,6 +33,6 @@ def gemm(
     return out
 
 
-def _fits(x: Any) -> bool:
+def _fits(x: Given) -> bool:
     """Whether cuBLAS takes it as it is."""
     return bool(x.flags.c_contiguous or x.flags.f_contiguous)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from pycaffe_dist.testing import emulation
 from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.cupy_standin.array import ndarray, touch
+from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS
 
 
@@ -40,7 +40,12 @@ class RawKernel:
         self._constant = [p.constant for p in function.kernel.parameters]
 
     def __call__(
-        self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any], *, shared_mem: int = 0
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        args: Sequence[Given],
+        *,
+        shared_mem: int = 0,
     ) -> None:
         COUNTS["launch"] += 1
         reads: list[ndarray] = []

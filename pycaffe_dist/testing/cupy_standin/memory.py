@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from typing import Any
 from weakref import WeakValueDictionary
+
+from pycaffe_dist.testing.cupy_standin.given import Given
 
 ROUND = 512  # bytes: CuPy's pool hands out multiples of it
 
@@ -113,7 +114,7 @@ class Memory:
         IN_USE[begin] = self
 
     def __del__(self) -> None:
-        block: Any = getattr(self, "block", None)
+        block: Given = getattr(self, "block", None)
         if block is not None:
             POOL.give_back(block)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+
+from pycaffe_dist.aliases import Facts
 
 DEVICES = 2
 
@@ -40,7 +41,7 @@ def memGetInfo() -> tuple[int, int]:
     return 8 << 30, 8 << 30
 
 
-def getDeviceProperties(device: int) -> dict[str, Any]:
+def getDeviceProperties(device: int) -> Facts:
     if not 0 <= device < DEVICES:
         raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
     return {

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import DType
 from pycaffe_dist.engines.cupy.kernels import Kernel, declarations
 from pycaffe_dist.errors import MissingPartError
 
@@ -60,7 +61,7 @@ class Module:
 class Function:
     """A kernel, called as ``cupy.RawKernel`` is."""
 
-    def __init__(self, function: Any, kernel: Kernel, real: np.dtype[Any]) -> None:
+    def __init__(self, function: Any, kernel: Kernel, real: DType) -> None:
         self.kernel, self._function = kernel, function
         self._dtypes = [argument.dtype(real) for argument in kernel.parameters]
         scalars = [
@@ -84,7 +85,7 @@ class Function:
             self._pointer(p, d, a) if p.pointer else self._number(p, d, a) for p, d, a in declared
         ]
 
-    def _pointer(self, argument: Any, dtype: np.dtype[Any], array: Any) -> int:
+    def _pointer(self, argument: Any, dtype: DType, array: Any) -> int:
         if not isinstance(array, np.ndarray) or array.dtype != dtype:
             kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
             raise TypeError(f"{self._at(argument)} is an array of {dtype}, not {kind}")
@@ -94,7 +95,7 @@ class Function:
             raise TypeError(f"{self._at(argument)} is written to, but the array is not writeable")
         return array.ctypes.data
 
-    def _number(self, argument: Any, dtype: np.dtype[Any], value: Any) -> Any:
+    def _number(self, argument: Any, dtype: DType, value: Any) -> Any:
         if not isinstance(value, np.generic) or value.dtype != dtype:
             raise TypeError(f"{self._at(argument)} is a {dtype}, not {value!r}")
         return value.item()

@@ -4,7 +4,7 @@ import pytest
 
 from pycaffe_dist.proto.blobs import BlobArray, blob_parts, read_blob, size_of
 from pycaffe_dist.proto.caffe_pb2 import BlobProto
-from pycaffe_dist.proto.wire import WireError, head, varint
+from pycaffe_dist.proto.wire_format import WireError, head, varint
 
 
 def read(message):

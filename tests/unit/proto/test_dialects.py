@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pycaffe_dist.proto import caffe_pb2, dialects, wire
+from pycaffe_dist.proto import caffe_pb2, dialects, wire_format
 from pycaffe_dist.proto.bvlc import without_dialects, written
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.text import parse_text
@@ -129,7 +129,7 @@ def test_layers_read_forks_fields_as_any_other() -> None:
 
 def unread(raw: bytes) -> set[int]:
     """The numbers of a message's fields."""
-    return {f.number for f in wire.fields(memoryview(raw), 0, len(raw))}
+    return {f.number for f in wire_format.fields(memoryview(raw), 0, len(raw))}
 
 
 def test_a_chosen_fork_finds_its_own_numbers() -> None:

@@ -46,6 +46,13 @@ def test_what_changes_nothing() -> None:
     }
 
 
+def test_fields_that_are_passed_over_are_named_by_their_messages():
+    """Also those of a list that takes several lines."""
+    some = {"ConvolutionParameter.engine", "NetParameter.reduce_buckets", "SPPParameter.engine"}
+    some |= {"SolverParameter.test_and_snapshot_last_epochs", "ReLUParameter.use_log"}
+    assert some <= HARMLESS
+
+
 def test_harmless_fields_exist() -> None:
     for where in HARMLESS:
         message, name = where.split(".")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.proto import weights, wire
+from pycaffe_dist.proto import weights, wire_format
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import (
     BlobProto,
@@ -121,16 +121,16 @@ def test_v0_types_are_given_todays_names(file):
 def test_unpacked_floats(file):
     """What protobuf 2.0 to 2.2 wrote: a tag in front of every value."""
     blob = b"".join(b"\x2d" + struct.pack("<f", v) for v in range(6)) + b"\x3a\x04\x0a\x02\x02\x03"
-    layer = wire.head(1, 2) + b"ip" + wire.head(7, len(blob)) + blob
-    read = read_weights(file(wire.head(100, len(layer)) + layer))
+    layer = wire_format.head(1, 2) + b"ip" + wire_format.head(7, len(blob)) + blob
+    read = read_weights(file(wire_format.head(100, len(layer)) + layer))
     assert contents(read) == [("ip", "", [EXPECTED_NEW])]
 
 
 def test_nvcaffe_half_floats(file):
     raw = np.float16(range(6)).tobytes()
-    blob = b"\x3a\x04\x0a\x02\x02\x03" + b"\x50\x02" + wire.head(12, len(raw)) + raw
-    layer = wire.head(1, 2) + b"ip" + wire.head(7, len(blob)) + blob
-    read = read_weights(file(wire.head(100, len(layer)) + layer))
+    blob = b"\x3a\x04\x0a\x02\x02\x03" + b"\x50\x02" + wire_format.head(12, len(raw)) + raw
+    layer = wire_format.head(1, 2) + b"ip" + wire_format.head(7, len(blob)) + blob
+    read = read_weights(file(wire_format.head(100, len(layer)) + layer))
     assert contents(read) == [("ip", "", [EXPECTED_NEW])]
     assert read.layers[0].blobs[0].data.dtype == np.float32
 
@@ -138,8 +138,8 @@ def test_nvcaffe_half_floats(file):
 def test_pmls_blobs(file):
     """PMLS-Caffe: V1 layers whose blobs have blob_mode on 7 and global_id on 8, as numbers."""
     blob = BlobProto(**OLD).SerializeToString() + b"\x38\x00\x40\x0c"
-    layer = wire.head(4, 2) + b"ip" + b"\x28\x0e" + wire.head(6, len(blob)) + blob
-    read = read_weights(file(wire.head(2, len(layer)) + layer))
+    layer = wire_format.head(4, 2) + b"ip" + b"\x28\x0e" + wire_format.head(6, len(blob)) + blob
+    read = read_weights(file(wire_format.head(2, len(layer)) + layer))
     assert contents(read) == [("ip", "InnerProduct", [EXPECTED_OLD])]
 
 
@@ -160,7 +160,7 @@ def test_pmls_blobs(file):
 def test_what_forks_put_into_a_layer_does_not_matter(file, extra):
     layer = NetParameter(layer=[{"name": "ip", "blobs": [NEW]}]).layer[0].SerializeToString()
     for body in (extra + layer, layer + extra):
-        read = read_weights(file(wire.head(100, len(body)) + body))
+        read = read_weights(file(wire_format.head(100, len(body)) + body))
         assert contents(read) == [("ip", "", [EXPECTED_NEW])]
 
 
@@ -319,7 +319,7 @@ def test_files_cut_short_anywhere(file, wanted, message, borders):
     """Between two top-level fields a cut cannot be seen; anywhere else it is."""
     whole = message.SerializeToString()
     view = memoryview(whole)
-    ends = {f.end for f in wire.fields(view, 0, len(whole))} - {len(whole)}
+    ends = {f.end for f in wire_format.fields(view, 0, len(whole))} - {len(whole)}
     unseen = 0
     for size in range(1, len(whole)):
         path = file(whole[:size])
@@ -381,9 +381,9 @@ def test_damage_is_placed(file, wanted, content, said):
 def test_files_beyond_two_gib_are_refused_unread(file, monkeypatch):
     path = file(MODEL)
     size = path.stat().st_size
-    monkeypatch.setattr(wire, "MOST_BYTES", size)
+    monkeypatch.setattr(wire_format, "MOST_BYTES", size)
     read_weights(path)
-    monkeypatch.setattr(wire, "MOST_BYTES", size - 1)
+    monkeypatch.setattr(wire_format, "MOST_BYTES", size - 1)
     for read in (read_weights, read_state, read_binaryproto):
         with pytest.raises(FileError) as e:
             read(path)
@@ -394,7 +394,7 @@ def test_files_beyond_two_gib_are_refused_unread(file, monkeypatch):
 
 
 def test_the_limit_is_protobufs():
-    assert wire.MOST_BYTES == 2**31 - 1
+    assert wire_format.MOST_BYTES == 2**31 - 1
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -583,9 +583,9 @@ def test_nothing_is_written_beyond_two_gib(tmp_path, monkeypatch):
     array = np.zeros(1000, "f4")
     write_binaryproto(tmp_path / "b", array)
     size = (tmp_path / "b").stat().st_size
-    monkeypatch.setattr(wire, "MOST_BYTES", size)
+    monkeypatch.setattr(wire_format, "MOST_BYTES", size)
     write_binaryproto(tmp_path / "b", array)
-    monkeypatch.setattr(wire, "MOST_BYTES", size - 1)
+    monkeypatch.setattr(wire_format, "MOST_BYTES", size - 1)
     with pytest.raises(FileError) as e:
         write_binaryproto(tmp_path / "b", array)
     assert message_of(e) == (
@@ -617,7 +617,7 @@ def test_a_layer_of_millions_of_empty_blobs(file, monkeypatch):
     monkeypatch.setattr(weights, "MOST_PARTS", 100)
     blobs = b"\x3a\x00" * 101
     with pytest.raises(FileError, match="holds more than 100 blobs"):
-        read_weights(file(wire.head(100, len(blobs)) + blobs))
+        read_weights(file(wire_format.head(100, len(blobs)) + blobs))
 
 
 @pytest.mark.parametrize("read", [read_weights, read_state, read_binaryproto])

@@ -109,6 +109,6 @@ def test_a_renamed_layer_is_named(make, written, caplog):
     said = [text for text in warnings(caplog) if "history of others" in text]
     assert said == [
         "one/run_iter_1.solverstate: the layers newer, which one/run_iter_1.caffemodel has no "
-        "weights for, go on with what it holds in their places: the history of others, if layers "
-        "were renamed"
+        "weights for, continue with what it holds in their places: the history of others, if "
+        "layers were renamed"
     ]

@@ -22,7 +22,7 @@ def written(tmp_path):
 
 def test_what_we_write(written):
     arrays, facts = read_sidecar(written(FACTS, rng=np.arange(3)))
-    assert facts == FACTS | {"checksums": []}
+    assert facts == FACTS | {"checksums": [], "arrays": {}}
     assert arrays["rng"].tolist() == [0, 1, 2]
 
 
@@ -42,13 +42,15 @@ def test_what_we_write(written):
     ids=str,
 )
 def test_facts_of_other_types(written, change):
-    with pytest.raises(FileError, match=r"s.pcdstate: is damaged, .*remove it to go on without it"):
+    with pytest.raises(
+        FileError, match=r"s.pcdstate: is damaged, .*remove it to continue without it"
+    ):
         read_sidecar(written(FACTS | change))
 
 
 @pytest.mark.parametrize("facts", [[], 3, None, "x"])
 def test_facts_of_another_shape(written, facts):
-    with pytest.raises(FileError, match="remove it to go on"):
+    with pytest.raises(FileError, match="remove it to continue"):
         read_sidecar(written(facts))
 
 
@@ -56,5 +58,5 @@ def test_facts_nested_deeply(tmp_path):
     path = tmp_path / "s.pcdstate"
     with path.open("wb") as file:
         np.savez(file, facts=np.frombuffer(b"[" * 100_000, np.uint8))
-    with pytest.raises(FileError, match="remove it to go on"):
+    with pytest.raises(FileError, match="remove it to continue"):
         read_sidecar(path)

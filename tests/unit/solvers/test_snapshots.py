@@ -16,6 +16,8 @@ from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter, SolverSt
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import snapshots
+from pycaffe_dist.solvers.capture import Capture
+from pycaffe_dist.solvers.run_lock import only_run
 
 NET = """
 name: "drops"
@@ -153,6 +155,20 @@ def test_the_newest_whole_snapshot_is_found(make, end, damage, found):
     assert snapshots.newest_whole("run").iteration == found
 
 
+@pytest.mark.parametrize("form", ["BINARYPROTO", "HDF5"])
+def test_a_snapshot_whose_writer_was_ended_before_the_third_file_is_passed_over(
+    make, form, monkeypatch
+):
+    """It has no data position: training would go on from it with other batches."""
+    solver = make(f"snapshot: 4 snapshot_format: {form}")
+    solver.step(4)
+    monkeypatch.setattr(Capture, "_write_sidecar", lambda *_: None)
+    solver.step(4)
+    first, second = snapshots.find("run")
+    assert (first.iteration, second.iteration) == (4, 8)
+    assert snapshots.newest_whole("run") == first
+
+
 def test_nothing_found_at_the_start(make):
     make()
     assert snapshots.newest_whole("run") is None
@@ -187,7 +203,9 @@ def test_the_state_of_another_net_is_refused(make, owner, array):
     else:
         facts["layers"][f"{owner}/position"] = 7
     sidecar.write(path, arrays, facts)
-    with pytest.raises(FileError, match="was written by another net; remove it to go on without"):
+    with pytest.raises(
+        FileError, match="was written by another net; remove it to continue without"
+    ):
         make().restore("run_iter_0.solverstate")
 
 
@@ -214,11 +232,11 @@ def test_one_run_at_a_time_and_leftovers_go(make, tmp_path):
     other = tmp_path / ".other_iter_7.caffemodel.abc.tmp"
     left.touch()
     other.touch()
-    with snapshots.only_run("run"):
+    with only_run("run"):
         assert not left.exists()
-        with pytest.raises(FileError, match="another run is writing"), snapshots.only_run("run"):
+        with pytest.raises(FileError, match="another run is writing"), only_run("run"):
             pass
-    with snapshots.only_run("run"):
+    with only_run("run"):
         assert other.exists()
     assert not (tmp_path / ".run.lock").exists()
 

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from pycaffe_dist.testing.cupy_standin import runtime
+from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS, HOST_CLOCK, Clock
 
 __all__ = [
@@ -155,7 +156,7 @@ class Device:
 
 
 class Pinned(np.ndarray[Any, Any]):
-    """Host memory that a copy may run to or from while others go on."""
+    """Host memory that a copy may run to or from while others continue."""
 
 
 def alloc_pinned_memory(size: int) -> memoryview:
@@ -163,7 +164,7 @@ def alloc_pinned_memory(size: int) -> memoryview:
     return memoryview(np.empty(size, np.uint8).view(Pinned))
 
 
-def is_pinned(array: Any) -> bool:
+def is_pinned(array: Given) -> bool:
     while isinstance(array, np.ndarray):
         array = array.base
     return isinstance(array, memoryview) and isinstance(array.obj, Pinned)

@@ -22,6 +22,7 @@ import numpy as np
 
 from pycaffe_dist.testing.cupy_standin import runtime
 from pycaffe_dist.testing.cupy_standin.cuda import stream_at
+from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS, HOST_CLOCK, Clock, memory_at
 
 available = True
@@ -244,7 +245,7 @@ class _Hub:
 
     def run(self) -> None:
         """Until a rank leaves: then all are told, and must leave too."""
-        ranks: dict[int, Any] = {}
+        ranks: dict[int, Given] = {}
         try:
             self._meet(ranks)
             while True:
@@ -256,7 +257,7 @@ class _Hub:
         finally:
             self._listener.close()
 
-    def _meet(self, ranks: dict[int, Any]) -> None:
+    def _meet(self, ranks: dict[int, Given]) -> None:
         devices: dict[int, int] = {}
         size = 1
         while len(ranks) < size:
@@ -269,26 +270,26 @@ class _Hub:
         self._answer(ranks, [None] * size)
 
     @staticmethod
-    def _answer(ranks: dict[int, Any], answers: Sequence[Any]) -> None:
+    def _answer(ranks: dict[int, Given], answers: Sequence[Given]) -> None:
         for rank, answer in enumerate(answers):
             ranks[rank].send((0, answer))
 
     @staticmethod
-    def _refuse(ranks: dict[int, Any], status: int, text: str) -> None:
+    def _refuse(ranks: dict[int, Given], status: int, text: str) -> None:
         for connection in ranks.values():
             with contextlib.suppress(OSError):
                 connection.send((status, text))
             connection.close()
 
 
-def _results(everybody: Sequence[_Brought]) -> list[list[Any]]:
+def _results(everybody: Sequence[_Brought]) -> list[list[Given]]:
     """What each rank gets for each of its calls."""
     mail: dict[tuple[int, int], deque[bytes]] = defaultdict(deque)
     for rank, brought in enumerate(everybody):
         for name, facts, payload in brought:
             if name == "send":
                 mail[rank, facts[-1]].append(payload)
-    results: list[list[Any]] = [[None] * len(brought) for brought in everybody]
+    results: list[list[Given]] = [[None] * len(brought) for brought in everybody]
     collective: list[list[tuple[int, str, tuple[int, ...], bytes]]] = [[] for _ in everybody]
     for rank, brought in enumerate(everybody):
         for i, (name, facts, payload) in enumerate(brought):

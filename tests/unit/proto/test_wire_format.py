@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pycaffe_dist.proto import wire
+from pycaffe_dist.proto import wire_format
 from pycaffe_dist.proto.caffe_pb2 import BlobProto, BlobShape, NetParameter
-from pycaffe_dist.proto.wire import I32, I64, LEN, VARINT, WireError
+from pycaffe_dist.proto.wire_format import I32, I64, LEN, VARINT, WireError
 
 ONES = b"\xff" * 9 + b"\x01"
 
@@ -22,7 +22,7 @@ def failure(call, *arguments):
     [(b"\0", 0), (b"\x7f", 127), (b"\x80\x01", 128), (b"\xac\x02", 300), (b"\x80\0", 0), (ONES, 2**64 - 1)],
 )  # fmt: skip
 def test_varints(data, value):
-    assert wire.read_varint(memoryview(b"!" + data + b"!"), 1, 11) == (value, 1 + len(data))
+    assert wire_format.read_varint(memoryview(b"!" + data + b"!"), 1, 11) == (value, 1 + len(data))
 
 
 @pytest.mark.parametrize(
@@ -36,22 +36,22 @@ def test_varints(data, value):
     ],
 )
 def test_broken_varints(data, at, message):
-    assert failure(wire.read_varint, memoryview(data), 0, len(data)) == (at, message)
+    assert failure(wire_format.read_varint, memoryview(data), 0, len(data)) == (at, message)
 
 
 @settings(derandomize=True, database=None, deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_varints_are_protobufs(value):
-    data = wire.varint(value)
-    assert BlobShape(dim=[value]).SerializeToString() == wire.head(1, len(data)) + data
-    assert wire.signed(wire.read_varint(memoryview(data), 0, len(data))[0]) == value
+    data = wire_format.varint(value)
+    assert BlobShape(dim=[value]).SerializeToString() == wire_format.head(1, len(data)) + data
+    assert wire_format.signed(wire_format.read_varint(memoryview(data), 0, len(data))[0]) == value
 
 
 @settings(derandomize=True, database=None, deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_packed_varints(values):
-    data = b"x" + b"".join(map(wire.varint, values))
-    assert wire.packed_varints(memoryview(data), 1, len(data)) == values
+    data = b"x" + b"".join(map(wire_format.varint, values))
+    assert wire_format.packed_varints(memoryview(data), 1, len(data)) == values
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_packed_varints(values):
     ],
 )
 def test_fields(data, field):
-    assert wire.next_field(memoryview(data + b"more"), 0, len(data)) == field
-    first, second = wire.fields(memoryview(data * 2), 0, len(data) * 2)
+    assert wire_format.next_field(memoryview(data + b"more"), 0, len(data)) == field
+    first, second = wire_format.fields(memoryview(data * 2), 0, len(data) * 2)
     assert first == field
     assert second[:3] == field[:3]
 
@@ -92,11 +92,11 @@ def test_fields(data, field):
     ],
 )  # fmt: skip
 def test_broken_fields(data, at, message):
-    assert failure(wire.next_field, memoryview(data), 0, len(data)) == (at, message)
+    assert failure(wire_format.next_field, memoryview(data), 0, len(data)) == (at, message)
 
 
 def test_a_field_may_not_reach_beyond_its_message():
-    assert failure(wire.next_field, memoryview(b"\x0a\x02ab"), 0, 3)[0] == 3
+    assert failure(wire_format.next_field, memoryview(b"\x0a\x02ab"), 0, 3)[0] == 3
 
 
 @pytest.mark.parametrize(("dtype", "tag"), [("<f4", 0x2D), ("<f8", 0x41)])
@@ -104,25 +104,25 @@ def test_a_run_of_unpacked_values(dtype, tag):
     values = np.array([1.5, -2, 1e30], dtype)
     run = b"".join(bytes([tag]) + v.tobytes() for v in values)
     data = memoryview(b"\x08\x01" + run + b"\x10\x02rest")
-    first = wire.next_field(data, 2, len(data))
-    read, end = wire.repeated_run(data, first, len(data), dtype)
+    first = wire_format.next_field(data, 2, len(data))
+    read, end = wire_format.repeated_run(data, first, len(data), dtype)
     assert read.tolist() == values.tolist()
     assert end == 2 + len(run)
-    read, end = wire.repeated_run(data[: 2 + len(run)], first, 2 + len(run), dtype)
+    read, end = wire_format.repeated_run(data[: 2 + len(run)], first, 2 + len(run), dtype)
     assert read.tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 2**31 - 1])
 @pytest.mark.parametrize("number", [1, 15, 16, 100, 52800001])
 def test_heads(number, size):
-    data = memoryview(wire.head(number, size))
-    tag, at = wire.read_varint(data, 0, len(data))
+    data = memoryview(wire_format.head(number, size))
+    tag, at = wire_format.read_varint(data, 0, len(data))
     assert (tag >> 3, tag & 7) == (number, LEN)
-    assert wire.read_varint(data, at, len(data)) == (size, len(data))
+    assert wire_format.read_varint(data, at, len(data)) == (size, len(data))
 
 
 def test_protobuf_reads_what_the_pieces_make():
     floats = np.float32([1, 2]).tobytes()
-    blob = wire.head(5, len(floats)) + floats
+    blob = wire_format.head(5, len(floats)) + floats
     assert BlobProto.FromString(blob) == BlobProto(data=[1, 2])
-    assert NetParameter.FromString(wire.head(1, 2) + b"ab") == NetParameter(name="ab")
+    assert NetParameter.FromString(wire_format.head(1, 2) + b"ab") == NetParameter(name="ab")
