@@ -6,7 +6,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 
-.PHONY: setup fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -42,6 +42,13 @@ SMOKE += parallel/test_ops.py::test_ranks_train_and_rank_0_speaks_for_all
 
 smoke: setup  ## recorded answers, files, nets, solvers and two ranks, in under a minute
 	$(PYTEST) --backend onednn $(addprefix tests/,$(SMOKE))
+
+test-browser: setup  ## the board in Chromium, Debian's packages chromium and chromium-driver
+	$(PY) scripts/install_browser.py
+	$(PY) -m pytest --browser tests/browser
+
+test-slurm: setup  ## srun, sbatch and scancel on a Slurm of two node names here; needs root, slurm-wlm, munge, libpmix-dev
+	$(PY) -m pytest --slurm tests/slurm
 
 ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/pycaffe/test_net.py
 ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/pycaffe/test_classifier.py unit/pycaffe/test_detector.py
@@ -83,8 +90,10 @@ lint: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/codespell
 	$(PY) scripts/check_imports.py
+	$(PY) scripts/check_sizes.py
 	$(PY) scripts/check_docs.py
 	$(PY) scripts/make_layer_docs.py --check
+	$(PY) scripts/make_notebooks.py --check
 
 format: setup
 	$(VENV)/bin/ruff check --fix .

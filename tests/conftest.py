@@ -8,9 +8,9 @@ Tests that look into plain memory, and so hold there only, are marked ``host``.
 
 Tests see nothing of the user who runs them: caches, HOME and the variables that change how nets
 compute are those of a temporary folder, in this process and in all that it starts.  A test that
-takes too long (``timeout`` in pyproject.toml, or its own mark) ends its process with the stacks of
-all threads; under xdist that is one failure, and the others go on.  A run ends with a line that
-says how many tests did not run, and why.
+takes too long (``timeout`` in pyproject.toml, or its own mark, times the programs that share a
+core) ends its process with the stacks of all threads; under xdist that is one failure, and the
+others run on.  A run ends with a line that says how many tests did not run, and why.
 """
 
 import contextlib
@@ -26,6 +26,7 @@ import time
 import uuid
 from collections import Counter
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,21 @@ FOREIGN += ("OMPI_", "PRTE_", "PMIX_", "PMI_", "MPI_")
 # Without bytecode a program takes twice as long to start, and pytest to collect.
 FOREIGN += ("PYTHONDONTWRITEBYTECODE",)
 KEPT = ("PCD_TEST_GPU", "PCD_ONEDNN")  # where to compute
-PROGRAMS = ("cli", "data", "docs", "fuzz", "gpu", "models", "parallel")
+ASKED_FOR = ("browser", "slurm")  # folders of tests that a plain run leaves out
+PROGRAMS = (
+    "browser",
+    "slurm",
+    "cli",
+    "data",
+    "docs",
+    "examples",
+    "fuzz",
+    "gpu",
+    "models",
+    "parallel",
+)
 PROGRAMS_SECONDS = 180
+MOST_SHARED = 20
 MARK = "TESTS_OF_PYCAFFE_DIST"  # the variable by which processes that a test has left are found
 OWNER = "TESTS_OWNER"  # and the process that has made their folder
 # Waits until the tests' process is gone, however it ended, then kills what it has left.
@@ -79,16 +93,32 @@ def _leave_the_user():
     for variable, part in {"HOME": "home", "PCD_CACHE": "cache", "MPLCONFIGDIR": "mpl"}.items():
         (folder / part).mkdir()
         os.environ[variable] = str(folder / part)
+    os.environ["PCD_RUNTIME"] = "off"  # recorded answers are those of our own engines
     os.environ[OWNER] = str(os.getpid())
     return folder
 
 
+def _share_the_cores():
+    """Workers of xdist compute side by side: together they have as many threads as cores.
+
+    With more, threads wait for one another most of the time, and use the cores for it.
+    """
+    workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if workers > 1 else ():
+        os.environ[name] = str(max((os.cpu_count() or 1) // workers, 1))
+
+
 FOLDER = _leave_the_user()  # now: modules that are imported next keep copies of the environment
+if FOLDER is None:
+    _share_the_cores()
 
 
 def pytest_addoption(parser):
     choices = ("all", "numpy", "onednn", "cupy-emulated", "cupy")
     parser.addoption("--backend", choices=choices, default="all", help="where nets compute")
+    for name in ASKED_FOR:
+        parser.addoption(f"--{name}", action="store_true", help=f"the tests in tests/{name}, too")
+    parser.addoption("--pictures", action="store_true", help="tests/browser makes docs/board anew")
     parser.addoption("--skips", type=int, help="fail unless so many tests are skipped")
 
 
@@ -109,6 +139,14 @@ def pytest_unconfigure(config):
     config.reaper.wait()
     if FOLDER:
         shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Tests that need more than pip installs are asked for: `make test-browser`, `test-slurm`."""
+    name = collection_path.name
+    if collection_path == HERE / name and name in ASKED_FOR and not config.getoption(f"--{name}"):
+        return True
+    return None
 
 
 # -- tests that do not run -------------------------------------------------------------------------
@@ -139,15 +177,19 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"{wanted} were expected not to run (--skips)", red=True)
 
 
+@cache  # there are many tests in a file
+def _is_in(path, parts):
+    return any(path.is_relative_to(HERE / part) for part in parts)
+
+
 # -- time limits -----------------------------------------------------------------------------------
 
 
 def pytest_collection_modifyitems(items):
     """What starts programs, mpirun or g++, takes longest where others use the machine too."""
     for item in items:
-        path = item.path.relative_to(HERE)
         compiles = "cupy-emulated" in item.name  # the first who uses a kernel
-        programs = compiles or any(path.is_relative_to(part) for part in PROGRAMS)
+        programs = compiles or _is_in(item.path, PROGRAMS)
         if programs and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(PROGRAMS_SECONDS))
 
@@ -155,8 +197,13 @@ def pytest_collection_modifyitems(items):
 def pytest_timeout_set_timer(item, settings):
     """A watchdog in C: it also ends a test that hangs in a library, with or without the GIL."""
     stderr = item.config.stash.get(_stderr_key(), 2)  # not the one that is captured
-    faulthandler.dump_traceback_later(settings.timeout, exit=True, file=stderr)
+    faulthandler.dump_traceback_later(settings.timeout * _shared_by(), exit=True, file=stderr)
     return True
+
+
+def _shared_by():
+    """How many programs want each core now: as many times longer a test may take."""
+    return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1), MOST_SHARED)
 
 
 def pytest_timeout_cancel_timer(item):
@@ -199,11 +246,11 @@ def in_child():
 
 
 def pytest_generate_tests(metafunc):
-    path = Path(metafunc.module.__file__).relative_to(HERE)
-    if any(path.is_relative_to(part) for part in MATRIX):
+    path = metafunc.definition.path
+    if _is_in(path, MATRIX):
         asked = metafunc.config.getoption("--backend")
         backends = ["numpy", "cupy-emulated"] if asked == "all" else [asked]
-        if asked == "all" and any(path.is_relative_to(part) for part in ONEDNN):
+        if asked == "all" and _is_in(path, ONEDNN):
             backends.append("onednn")
         if metafunc.definition.get_closest_marker("host"):
             backends = [name for name in backends if "cupy" not in name]
@@ -249,11 +296,16 @@ def backend(request, monkeypatch):
         return
     from pycaffe_dist.engines import choose
     from pycaffe_dist.engines.base import set_default_engine
+    from pycaffe_dist.threads import set_threads
 
     if name in ("numpy", "onednn"):
+        if name == "onednn":
+            set_threads(2)  # whatever _share_the_cores has left
         choose(name)
         yield name
         set_default_engine(None)
+        if name == "onednn":
+            set_threads()
         return
     from pycaffe_dist.testing import layers
     from pycaffe_dist.testing.gpu import emulated

@@ -50,7 +50,7 @@ from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net
 from pycaffe_dist.proto.text import format_text, read_text
 from pycaffe_dist.proto.weights import read_binaryproto, read_state, read_weights
-from pycaffe_dist.proto.wire import head, varint
+from pycaffe_dist.proto.wire_format import head, varint
 
 SECONDS = 5
 MEMORY = 1 << 30  # on top of what the process has when it starts

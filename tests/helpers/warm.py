@@ -20,7 +20,7 @@ import tempfile
 import warnings
 
 # These follow a program from its start.
-WATCHED = ("MUTATE_CALLS", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+WATCHED = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
 TIMEOUT = 150
 # What commands import only where a file or a net needs it.
 LATE = ("numpy.random", "PIL.Image", "h5py", "lmdb", "crc32c", "pycaffe_dist.engines.onednn")

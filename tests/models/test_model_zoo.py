@@ -49,6 +49,7 @@ PARAMETERS = {
     "digits": 431_080,
     "faster_rcnn_zf": 59_294_751,
     "fcn": 61_224,
+    "finetune_digits": 427_072,
     "finetune_flickr_style": 56_950_164,
     "hdf5_classification": 10,
     "lenet": 431_080,
@@ -97,6 +98,7 @@ def workplace(tmp_path_factory):
     for name, shape in {
         "mnist/mnist_{}_lmdb": (1, 28, 28),
         "digits/digits_{}_lmdb": (1, 28, 28),
+        "digits/odd_{}_lmdb": (1, 28, 28),
         "cifar10/cifar10_{}_lmdb": (3, 32, 32),
     }.items():
         for part in ("train", "test"):
