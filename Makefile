@@ -5,8 +5,9 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
+GPU    := $(VENV)/.with_gpu
 
-.PHONY: setup fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup setup-gpu fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -18,6 +19,12 @@ $(STAMP): pyproject.toml setup.py scripts/install.py
 
 $(DEV): $(STAMP)
 	$(PY) scripts/install.py dev
+	touch $@
+
+setup-gpu: $(GPU)  ## CuPy with its CUDA libraries, and NCCL, into .venv; the driver is NVIDIA's
+
+$(GPU): $(DEV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
 	touch $@
 
 RUN := runs/digits
@@ -50,12 +57,8 @@ test-browser: setup  ## the board in Chromium, Debian's packages chromium and ch
 test-slurm: setup  ## srun, sbatch and scancel on a Slurm of two node names here; needs root, slurm-wlm, munge, libpmix-dev
 	$(PY) -m pytest --slurm tests/slurm
 
-ON_GPU := layers golden unit/solvers unit/test_net.py unit/test_solver.py unit/pycaffe/test_net.py
-ON_GPU += unit/test_testing_kit.py unit/test_custom_layers.py unit/test_loading.py unit/pycaffe/test_classifier.py unit/pycaffe/test_detector.py
-
-test-gpu: setup  ## layers, nets, solvers and kernels on a real GPU
-	PCD_TEST_GPU=1 $(PY) -m pytest tests/gpu
-	$(PY) -m pytest --backend cupy -m "not host" $(addprefix tests/,$(ON_GPU))
+test-gpu: setup-gpu  ## kernels, layers, nets and solvers on a real GPU; what came of it in runs/gpu_report.json
+	$(PY) scripts/test_gpu.py
 
 SEEDS ?= 1-1000
 
@@ -117,7 +120,7 @@ bench: setup
 bench-cluster: setup  ## ranks in network namespaces against PyTorch DDP; needs root
 	$(PY) scripts/bench_cluster.py
 
-bench-gpu: setup  ## the CPU benchmark's nets on a GPU, against PyTorch on it
+bench-gpu: setup-gpu  ## the CPU benchmark's nets on a GPU, against PyTorch on it
 	$(PY) scripts/bench_gpu.py
 
 bench-models: setup  ## two iterations of every model on made-up data

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
+import sys
 from collections.abc import Collection
 from types import ModuleType
 from typing import Any
@@ -31,11 +33,15 @@ def requirements(extra: str) -> list[str]:
 
 
 def install_command(extra: str, only: Collection[str] = ()) -> str:
-    """The command that installs what an extra asks for; if ``only`` is given, of that these."""
+    """The command that installs what an extra asks for; if ``only`` is given, of that these.
+
+    It names this very interpreter: another's pip fills another environment.
+    """
     packages = requirements(extra)
     if only:
         packages = [p for p in packages if re.split(r"[^\w-]", p)[0] in only]
-    return "python -m pip install " + " ".join(f"'{p}'" for p in packages or [f".[{extra}]"])
+    quoted = " ".join(f"'{p}'" for p in packages or [f".[{extra}]"])
+    return f"{shlex.quote(sys.executable)} -m pip install {quoted}"
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

@@ -27,6 +27,7 @@ PARTS = {
     "cpu": (("onednn-cpu-gomp", "llvmlite"), "the fast CPU engine"),
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
     "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
+    "gpu13": (("cupy-cuda13x", "nvidia-nccl-cu13"), "the same, with CUDA 13"),
     "plot": (("matplotlib",), "charts of training logs"),
     "runtime": (("openvino", "onnxruntime", "onnx"), "nets in TEST by the fastest library"),
 }
@@ -79,11 +80,18 @@ def _cpu_name() -> str:
 def _packages() -> list[Row]:
     rows = [Row("packages", name, True, _version(name) or "?") for name in REQUIRED]
     for extra, (distributions, purpose) in PARTS.items():
+        if extra.startswith("gpu") and extra != _gpu_extra():
+            continue
         for name in distributions:
             version = _version(name)
             text = version or f"not installed: {purpose}"
             rows.append(Row("packages", name, bool(version), text, "" if version else _add(extra)))
     return rows
+
+
+def _gpu_extra() -> str:
+    """CuPy is one package for CUDA 12 and another for 13: the one that is there, or may be."""
+    return "gpu13" if _version("cupy-cuda13x") else "gpu"
 
 
 def _add(extra: str) -> str:
@@ -126,9 +134,10 @@ def _numpy() -> Row:
 
 def _cupy() -> Row:
     """Told from what is installed: to ask the device would take memory on it."""
-    version = _version("cupy-cuda12x")
+    extra = _gpu_extra()
+    version = _version(PARTS[extra][0][0])
     if not version:
-        return Row("engines", "cupy", False, "CuPy is not installed", _missing("gpu"))
+        return Row("engines", "cupy", False, "CuPy is not installed", _missing(extra))
     there = all(row.there for row in _gpus())
     return Row("engines", "cupy", there, f"CuPy {version}" + ", but there is no GPU" * (not there))
 

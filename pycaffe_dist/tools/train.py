@@ -44,6 +44,7 @@ from pycaffe_dist.tools.run_model import remember
 from pycaffe_dist.tools.signals import Signals
 from pycaffe_dist.tools.solver_file import check_to_train
 from pycaffe_dist.tools.stop_when import StopWhen
+from pycaffe_dist.tools.train_engine import engine_of
 from pycaffe_dist.tools.train_reports import (
     account,
     check_account,
@@ -115,7 +116,7 @@ def train(
     with ExitStack() as stack:
         stack.enter_context(logging_of(options, ranks.rank))
         param = resolve(options, ranks.size)
-        engine = _prepared(options, param, first)
+        engine = _prepared(options, param, ranks)
         if first and (param.snapshot or param.snapshot_after_train):
             stack.enter_context(only_run(param.snapshot_prefix))
         if first and options.run_dir:
@@ -143,17 +144,17 @@ def train(
     return max(codes) if first else signals.code
 
 
-def _prepared(options: TrainOptions, param: SolverParameter, first: bool) -> engines.Engine:
+def _prepared(options: TrainOptions, param: SolverParameter, ranks: Communicator) -> engines.Engine:
     """Refuse what cannot be trained before anything is built; the engine, set up."""
     check_weights(param.weights)
     check_sources(net.read() for net in (train_net(param), *solver_test_nets(param)))
-    engine = engine_of(options, param)
+    engine = engine_of(param, ranks.size, options.engine, options.device, options.gpu)
     set_threads(options.threads)
     if options.threads is not None:
         log.info("caffe.cpp:197", "Computing with %s.", placement())
     if options.deterministic:
         engine.fix_choices()
-    if first:
+    if ranks.rank == 0:
         check_account(options.cluster)
     return engine
 
@@ -282,28 +283,6 @@ def _as_set(net: NetParameter, options: TrainOptions) -> NetParameter:
     for setting in options.set_net:
         override_net(net, setting)
     return fake_data(net) if options.fake_data else net
-
-
-def engine_of(options: TrainOptions, param: SolverParameter) -> engines.Engine:
-    """Where to compute: as the flags say, or else as the solver's file does.
-
-    Raises:
-        MissingPartError: a GPU is asked for and missing.
-    """
-    device = options.device
-    if device is None and options.engine != "cupy":
-        on_gpu = param.HasField("solver_mode") and param.solver_mode == SolverParameter.GPU
-        device = param.device_id if on_gpu else None
-    elif device is None:
-        device = param.device_id
-    engine = engines.asked_for(options.engine, device)
-    if engine.device is None:
-        log.info("caffe.cpp:197", "Use CPU.")
-        if engine.precision != "fp32":
-            log.info("caffe.cpp:197", "Products are computed in %s.", engine.precision)
-    else:
-        log.info("caffe.cpp:204", "Using GPUs %s", options.gpu or engine.device)
-    return engine
 
 
 def _inline_nets(

@@ -246,6 +246,11 @@ def test_sums_of_packed_parts(run):
         run.close(total, wire.unpack(packed).astype(run.dtype).mean(axis=0))
 
 
+def flushed(x):
+    """As a device has float32 numbers: subnormal ones are 0."""
+    return np.where(np.abs(x) < np.finfo(np.float32).tiny, 0, x)
+
+
 @numbers_of("real_to_bfloat", "sum_bfloats")
 def test_bfloats(run):
     x = np.concatenate([hard_floats(), RNG.standard_normal(1000).astype("f")])
@@ -261,4 +266,5 @@ def test_bfloats(run):
     run("sum_bfloats", back.size, 1, 1, every.astype(np.uint16), back)
     with np.errstate(all="ignore"):  # among them NaN of all kinds
         want = (every << 16).view(np.float32).astype(run.dtype)
-    np.testing.assert_array_equal(back, want)
+    # CuPy compiles everything with -ftz=true.
+    np.testing.assert_array_equal(flushed(back), flushed(want))

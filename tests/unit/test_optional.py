@@ -1,5 +1,7 @@
 import importlib.metadata
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.optional import install_command, require, requirements
 
+PIP = f"{shlex.quote(sys.executable)} -m pip install"
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
@@ -16,10 +19,10 @@ def extras():
     return tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
 
 
-@pytest.mark.parametrize("extra", ["mpi", "gpu", "cpu", "plot"])
+@pytest.mark.parametrize("extra", ["mpi", "gpu", "gpu13", "cpu", "plot"])
 def test_install_command(extras, extra):
     command = install_command(extra)
-    start = "python -m pip install '"
+    start = f"{PIP} '"
     assert command.startswith(start)
     packages = command.removeprefix(start).removesuffix("'").split("' '")
     # the metadata of the installed package may sort the versions of a requirement
@@ -28,17 +31,17 @@ def test_install_command(extras, extra):
 
 def test_every_extra_has_a_command(extras):
     for extra, packages in extras.items():
-        found = install_command(extra).removeprefix("python -m pip install ").split("' '")
+        found = install_command(extra).removeprefix(PIP).split("' '")
         assert len(found) == len(packages), extra
 
 
 def test_names_that_share_a_beginning_are_different_extras(monkeypatch):
     rows = ["a>=1; extra == 'x'", 'b[c]==2 ; extra == "x"', "d; extra == 'xy'", "e>=3"]
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: rows)
-    assert install_command("x") == "python -m pip install 'a>=1' 'b[c]==2'"
-    assert install_command("xy") == "python -m pip install 'd'"
-    assert install_command("e") == "python -m pip install 'e>=3'"
-    assert install_command("x", ["b"]) == "python -m pip install 'b[c]==2'"
+    assert install_command("x") == f"{PIP} 'a>=1' 'b[c]==2'"
+    assert install_command("xy") == f"{PIP} 'd'"
+    assert install_command("e") == f"{PIP} 'e>=3'"
+    assert install_command("x", ["b"]) == f"{PIP} 'b[c]==2'"
 
 
 def test_what_only_some_pythons_need_says_so(monkeypatch):

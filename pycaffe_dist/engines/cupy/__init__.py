@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycaffe_dist.engines.cupy.devices import device_ids
+from pycaffe_dist.engines.cupy.devices import device_ids, of_process
 from pycaffe_dist.engines.cupy.engine import CupyEngine, create
 
-__all__ = ["CupyEngine", "create", "device_ids"]
+__all__ = ["CupyEngine", "create", "device_ids", "of_process"]

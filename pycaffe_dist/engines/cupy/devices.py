@@ -29,6 +29,18 @@ def device_ids(text: str) -> list[int]:
     return ids
 
 
+def of_process(number: int) -> int:
+    """The device of process ``number`` on this machine: they take the devices in turn.
+
+    What CUDA_VISIBLE_DEVICES leaves is counted; a launcher that gives each process a device of its
+    own leaves one, which is device 0 to each.
+
+    Raises:
+        MissingPartError: CuPy, the driver or all devices are missing.
+    """
+    return number % backend.device_count(backend.cupy())
+
+
 def properties(device: int) -> Facts:
     """What the CUDA runtime says of a device."""
     found: Facts = dict(backend.cupy().cuda.runtime.getDeviceProperties(device))

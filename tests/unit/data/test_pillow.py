@@ -28,7 +28,7 @@ def test_commands(tmp_path):
     )
     assert done.stderr.splitlines()[-1] == "[0, 0, 1]"
     assert "Reading and writing images needs the Python module 'PIL.Image'" in done.stderr
-    assert "Install it with: python -m pip install 'pillow" in done.stderr
+    assert "-m pip install 'pillow" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -1,4 +1,5 @@
 import json
+import shlex
 import subprocess
 import sys
 
@@ -43,8 +44,18 @@ def test_optional_packages_are_there_or_say_how_to_get_them(rows):
             assert not row.add
         else:
             assert row.text.startswith("not installed: ")
-            assert row.add.startswith("python -m pip install '")
+            assert row.add.startswith(f"{shlex.quote(sys.executable)} -m pip install '")
             assert row.name in row.add
+
+
+def test_with_cupy_for_cuda_13_nobody_is_told_to_add_that_for_12(monkeypatch):
+    there = {"cupy-cuda13x": "14.2.0"}
+    monkeypatch.setattr(info, "_version", there.get)
+    packages = {row.name: row for row in info._packages()}
+    assert packages["cupy-cuda13x"].there and "cupy-cuda12x" not in packages
+    assert "'nvidia-nccl-cu13" in packages["nvidia-nccl-cu13"].add
+    assert "cupy" not in packages["nvidia-nccl-cu13"].add
+    assert info._cupy().text.startswith("CuPy 14.2.0")
 
 
 def test_there_is_always_a_word_on_mpi_and_gpus(rows):
@@ -61,7 +72,7 @@ def test_missing_packages(monkeypatch):
 
 def test_only_what_is_missing_of_an_extra_is_to_be_installed(monkeypatch):
     """With NCCL there and CuPy missing, an NCCL of our choice is not asked for."""
-    monkeypatch.setattr(info, "_version", lambda name: "2.27" if name != "cupy-cuda12x" else None)
+    monkeypatch.setattr(info, "_version", lambda name: None if "cupy" in name else "2.27")
     cupy = find(info._packages(), "packages", "cupy-cuda12x")
     assert "cupy-cuda12x" in cupy.add
     assert "nccl" not in cupy.add
