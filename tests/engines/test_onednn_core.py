@@ -1,15 +1,19 @@
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.library import SRC, TRAINING, Arg, OneDnnError
+from pycaffe_dist.engines.onednn.core.library import F32, SRC, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     METER,
+    Layout,
     Primitive,
     anyhow,
     dims_array,
@@ -36,6 +40,25 @@ def test_caffes_own_order_is_the_plain_home_and_others_are_homes_of_their_own():
     assert layout.home is layout and not layout.is_plain
     assert blocked() is layout  # equal ones are the same object
     assert strided((4, 3), (1, 4)).home is not HOST
+
+
+def test_threads_that_make_a_layout_at_once_have_the_same_one(monkeypatch):
+    """Layouts are compared by identity: with two of a kind weights were read in a wrong order."""
+    md = anyhow((7, 5, 3))  # any descriptor: what it describes is given below
+    both = threading.Barrier(2)
+
+    class Slow(Layout):
+        _known: ClassVar = {}
+
+        def __init__(self, md, key):
+            both.wait(10)
+            super().__init__(md, key)
+
+    key = ((7, 5, 3), (1, 7, 35), (), F32)
+    monkeypatch.setattr("pycaffe_dist.engines.onednn.core.primitives._describe", lambda _: key)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(Slow.of, [md, md])
+    assert first is second is Slow.of(md)
 
 
 def test_a_value_keeps_its_numbers_from_layout_to_layout():

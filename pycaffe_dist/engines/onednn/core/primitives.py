@@ -132,8 +132,11 @@ class Layout:
         key = _describe(md)
         found = cls._known.get(key)
         if found is None:
-            clone = runtime().lib.create("memory_desc_clone", md)
-            found = cls._known[key] = cls(clone, key)
+            # Two threads may get here at once: one of them makes the layout that both have.
+            made = cls(runtime().lib.create("memory_desc_clone", md), key)
+            found = cls._known.setdefault(key, made)
+            if found is not made:
+                runtime().lib.memory_desc_destroy(made.md)
         return found
 
     def block(self, axis: int) -> int:
