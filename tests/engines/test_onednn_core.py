@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import engines
-from pycaffe_dist.engines.onednn.core import library
+from pycaffe_dist.engines.onednn.core import library, primitives
 from pycaffe_dist.engines.onednn.core.library import F32, SRC, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     METER,
@@ -55,10 +55,24 @@ def test_threads_that_make_a_layout_at_once_have_the_same_one(monkeypatch):
             super().__init__(md, key)
 
     key = ((7, 5, 3), (1, 7, 35), (), F32)
-    monkeypatch.setattr("pycaffe_dist.engines.onednn.core.primitives._describe", lambda _: key)
+    monkeypatch.setattr(primitives, "_describe", lambda _: key)
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(Slow.of, [md, md])
     assert first is second is Slow.of(md)
+
+
+def test_threads_that_start_the_library_at_once_have_the_same_engine(monkeypatch):
+    both = threading.Barrier(2)
+
+    def slow(lib):
+        both.wait(10)
+        return object()
+
+    monkeypatch.setattr(primitives, "_RUNTIME", [])
+    monkeypatch.setattr(primitives, "Runtime", slow)
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: runtime(), range(2))
+    assert first is second is runtime()
 
 
 def test_a_value_keeps_its_numbers_from_layout_to_layout():

@@ -82,9 +82,14 @@ class Runtime:
         return attr
 
 
-@cache
+_RUNTIME: list[Runtime] = []  # the first of them is everybody's
+
+
 def runtime() -> Runtime:
-    return Runtime(library.load())
+    """The same for all threads: what one engine of the library has made is not for another."""
+    if not _RUNTIME:
+        _RUNTIME.append(Runtime(library.load()))
+    return _RUNTIME[0]
 
 
 def dims_array(dims: Sequence[int]) -> Any:
