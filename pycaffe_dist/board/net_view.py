@@ -175,7 +175,7 @@ def blob_view(values: Any) -> dict[str, Any]:
         said |= {"mean": float(finite.mean()), "std": float(finite.std())}
         said |= {"counts": counts.tolist(), "edges": [float(f"{e:.5g}") for e in edges]}
     if values.ndim == 4 and values.shape[2] > 1:
-        colored = values.shape[1] == 3
-        planes = values[:, ::-1] if colored else values.reshape(-1, *values.shape[2:])
-        said["filters"] = data_uri(tiles(planes[:, ::-1] if colored else planes))
+        colored = values.shape[1] == 3  # blue first, as pictures are
+        planes = values if colored else values.reshape(-1, *values.shape[2:])
+        said["filters"] = data_uri(tiles(planes))
     return said

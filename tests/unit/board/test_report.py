@@ -1,13 +1,15 @@
 import hashlib
 import json
+import os
 import re
 from pathlib import Path
 
+import pytest
 from made_runs import EVIL, write_run
 
 from pycaffe_dist.board.board import Board
 from pycaffe_dist.board.places import Places
-from pycaffe_dist.board.report import page
+from pycaffe_dist.board.report import page, write_report
 from pycaffe_dist.board.server import STATIC
 from pycaffe_dist.cli import main
 
@@ -46,6 +48,28 @@ def test_scripts_are_joined_without_modules():
     assert not re.search(r"^(import|export) ", script, re.M)
     names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", script, re.M)
     assert len(names) == len(set(names)), "two modules of the report share a name"
+
+
+def test_what_json_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        page({"loss": float("nan")})
+
+
+def test_nets_of_the_first_runs_are_drawn(tmp_path):
+    for i in range(6):
+        folder = write_run(tmp_path / f"r{i}")
+        os.utime(folder / "metrics.jsonl", (1e9 + i, 1e9 + i))
+        if i != 4:
+            (folder / "net.prototxt").write_text(f'name: "n{i}" layer {{ name: "l" type: "ReLU" }}')
+    board = Board(Places([str(tmp_path)]))
+    assert write_report(board, str(tmp_path / "r.html")) == 6
+    text = (tmp_path / "r.html").read_text()
+    said = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+    assert [(net["run"], net["name"]) for net in said["nets"]] == [
+        *(("r5", "n5"), ("r3", "n3"), ("r2", "n2"))  # four, of which one has none
+    ]
+    assert "Made by pycaffe_dist" in said["made"]
+    assert said["table"]["runs"][0]["settings"] == {}  # which are alike
 
 
 def test_no_runs_is_an_error(tmp_path, capsys):

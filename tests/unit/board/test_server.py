@@ -117,6 +117,9 @@ def test_a_line_is_told_at_once(tmp_path):
         connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
         connection.request("GET", "/api/events")
         stream = connection.getresponse()
+        assert stream.status == 200 and stream.getheader("Content-Type") == "text/event-stream"
+        # A page that is left open does not keep the board from ending.
+        assert all(t.daemon for t in threading.enumerate() if "process_request" in t.name)
         with open(folder / "metrics.jsonl", "a") as file:
             file.write(line(60, 0.125))
         while b"live" not in (row := stream.fp.readline()):
@@ -271,7 +274,7 @@ def test_a_test_set_outside_is_refused(trained, monkeypatch):
 
 def test_nothing_of_a_prototxt_is_executed(tmp_path, trained):
     run = write_run(tmp_path / "runs" / "evil")
-    (tmp_path / "mine.py").write_text("open('/tmp/board-was-here', 'w')\n")
+    (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'was-here')!r}, 'w')\n")
     python = (
         'layer { name: "p" type: "Python" bottom: "ip" top: "q" '
         'python_param { module: "mine" layer: "L" } }'
@@ -288,7 +291,7 @@ def test_nothing_of_a_prototxt_is_executed(tmp_path, trained):
         assert notes["p"] == "not run" and said["name"].startswith(EVIL)
         code, told, _ = ask(server, "/api/predict", "POST", b"", run="evil")
         assert code == 400 and "plain layers only" in told["error"]
-    assert "mine" not in sys.modules
+    assert "mine" not in sys.modules and not (tmp_path / "was-here").exists()
 
 
 def test_the_token(tmp_path):

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from pycaffe_dist.board import databases
+from pycaffe_dist.board.places import Places
+from pycaffe_dist.data.contact_sheet import sheet_of
+from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
+from pycaffe_dist.pictures import data_uri
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Six images of two labels and two shapes."""
+    pixels = [np.full((3, 2, 4 if i < 4 else 2), 40 * i, np.uint8) for i in range(6)]
+    rows = [image_record(f"{i}", p, 7 if i % 3 else 1) for i, p in enumerate(pixels)]
+    write_lmdb(tmp_path / "db", rows)
+    (tmp_path / "db" / "labels.txt").write_text("zero\none\n")
+    return tmp_path / "db"
+
+
+def test_labels_shapes_and_the_first_images(folder):
+    said = databases.look(folder)
+    sheet = said.pop("sheet")
+    assert said == {
+        "kind": "lmdb",
+        "count": 6,
+        "read": 6,
+        "bad": 0,
+        "shapes": ["3x2x4", "3x2x2"],
+        "labels": [
+            {"label": 1, "name": "one", "count": 2},
+            {"label": 7, "name": "", "count": 4},
+        ],
+    }
+    pixels = [np.full((3, 2, 4 if i < 4 else 2), 40 * i, np.uint8) for i in range(6)]
+    named = [(p, "7" if i % 3 else "one") for i, p in enumerate(pixels)]
+    assert sheet == data_uri(np.asarray(sheet_of(named)))
+
+
+def test_no_more_than_so_many_are_read_and_shown(folder, monkeypatch):
+    monkeypatch.setattr(databases, "COUNTED", 5)
+    monkeypatch.setattr(databases, "SHOWN", 2)
+    said = databases.look(folder)
+    assert (said["count"], said["read"], said["shapes"]) == (6, 5, ["3x2x4"])
+    monkeypatch.setattr(databases, "size_of", lambda *_: None)
+    assert databases.look(folder)["count"] == 5
+
+
+def test_records_that_are_no_images_are_counted(tmp_path):
+    write_lmdb(tmp_path / "db", [(b"0", b"\xff\xff\xff"), (b"1", b"\xff")])
+    said = databases.look(tmp_path / "db")
+    assert (said["count"], said["read"], said["bad"]) == (2, 2, 2)
+    assert said["labels"] == said["shapes"] == [] and said["sheet"] == ""
+
+
+def test_which_databases_there_are(tmp_path, monkeypatch):
+    for name in ("runs/a", "runs/deep/b", "runs/.hidden", "data/c"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / ("CURRENT" if name == "data/c" else "data.mdb")).touch()
+    (tmp_path / "runs" / "a" / "inner").mkdir()
+    (tmp_path / "runs" / "a" / "inner" / "data.mdb").touch()
+    places = Places([str(tmp_path / "runs")], [str(tmp_path / "data")])
+    assert databases.find(places) == {
+        "runs/a": tmp_path / "runs" / "a",
+        "runs/deep/b": tmp_path / "runs" / "deep" / "b",
+        "data/c": tmp_path / "data" / "c",
+    }
+    monkeypatch.setattr(databases, "MOST", 2)
+    assert list(databases.find(places)) == ["runs/a", "runs/deep/b"]
