@@ -147,9 +147,9 @@ def on_grid(buckets: Buckets, begin: float, end: float, columns: int) -> list[fl
     y: NDArray[np.float64] = np.full((columns, 2), np.nan)
     x: NDArray[np.float64] = np.full((columns, 2), np.nan)
     for where, value, pick in (("x_low", "low", np.fmin), ("x_high", "high", np.fmax)):
-        at = ((buckets[where] - begin) / ((end - begin) or 1) * columns).astype(int)
-        inside = (at >= 0) & (at <= columns)
-        at = np.minimum(at[inside], columns - 1)
+        inside = (buckets[where] >= begin) & (buckets[where] <= end)
+        at = ((buckets[where][inside] - begin) / ((end - begin) or 1) * columns).astype(int)
+        at = np.minimum(at, columns - 1)
         side = int(value == "high")
         pick.at(y[:, side], at, buckets[value][inside])
         x[at, side] = buckets[where][inside]

@@ -81,3 +81,57 @@ def test_many_curves_share_one_x():
     assert abs(xs[np.nanargmax(found)] - 1234) < 50 and np.nanmax(found) == 9
     assert abs(xs[np.nanargmin(found)] - 4321) < 50 and np.nanmin(found) == -9
     assert on_grid(series([1.0]).view(), 10, 20, 2) == [None] * 4
+
+
+def test_a_part_has_one_point_beyond_either_side():
+    made = series(np.arange(100))
+    assert drawn(made.view(20, 30))[0] == list(map(float, range(19, 32)))
+    assert drawn(made.view(0, 99))[0] == list(map(float, range(100)))
+    assert drawn(made.view(20.2, 20.8))[0] == [20, 21]
+    assert drawn(made.view(-9, -5))[0] == [0]
+    assert len(made.view(0, 99, 50)) == 50 and len(made.view(0, 99, 1)) == 2
+
+
+def test_buckets_are_packed_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr("pycaffe_dist.board.series.MOST", 8)
+    made = Series()
+    sizes = []
+    for i in range(40):
+        made.extend([float(i)], [float(i % 5)])
+        sizes.append((made.size, len(made.buckets)))
+    assert sizes[7] == (1, 8) and sizes[8] == (2, 5)
+    assert max(buckets for _, buckets in sizes) == 8 and sizes[-1][0] == 8
+    assert made.count == 40 and made.best == (4, 4)
+    xs = drawn(made.view())[0]
+    assert xs == sorted(set(xs)) and xs[0] == 0 and xs[-1] >= 39 - 4
+
+
+def test_what_is_joined_keeps_means_and_places():
+    pairs = joined(series([4.0, 2.0, 3.0, 9.0, 5.0]).view(), 2)
+    assert [tuple(b) for b in pairs.tolist()] == [
+        (0.5, 1.0, 0.0, 2.0, 4.0, 3.0),
+        (2.5, 2.0, 3.0, 3.0, 9.0, 6.0),
+        (4.0, 4.0, 4.0, 5.0, 5.0, 5.0),
+    ]
+    assert drawn(pairs) == ([0, 1, 2, 3, 4], [4, 2, 3, 9, 5])
+
+
+def test_the_smoothed_line_reaches_a_hundredth_to_either_side():
+    ys = np.zeros(400)
+    ys[200] = 9
+    xs, smooth = means(series(ys).view())
+    assert xs == list(map(float, range(400)))
+    assert [i for i, y in enumerate(smooth) if y] == list(range(196, 205))
+    assert smooth[200] == 1
+    few = means(series([3.0, 0.0, 6.0]).view())[1]
+    assert few == [1.5, 3, 3]
+
+
+def test_columns_of_a_grid():
+    points = series([1.0, 5.0, 2.0, 8.0], [0.0, 1.0, 9.0, 10.0])
+    assert on_grid(points.view(), 0, 10, 5) == [1, 5, *[None] * 6, 2, 8]
+    assert on_grid(points.view(), 1, 9, 2) == [5, 5, 2, 2]
+    assert on_grid(series([3.0], [4.0]).view(), 4, 4, 1) == [3, 3]
+    assert grid(10, 20, 2) == [11.25, 13.75, 16.25, 18.75]
+    falling = series([5.0, 1.0], [0.0, 1.0])
+    assert on_grid(joined(falling.view(), 2), 0, 10, 1) == [5, 1]
