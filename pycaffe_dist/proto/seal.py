@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
+from queue import SimpleQueue
+from threading import Thread
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +33,7 @@ _WORDS = b"CRC-32C by pycaffe_dist:"
 _HEAD = wire_format.head(0x1CAFFE5, len(_WORDS) + 4) + _WORDS
 SIZE = len(_HEAD) + 4
 _NEARLY = 8  # bits in which a damaged head differs at most; in others about half of them do
-_CHUNK = 1 << 20  # is still in the processor's cache when its checksum is computed
+_CHUNK = 1 << 22  # bytes that are read, and handed to another thread, at once
 
 
 def seal(parts: Iterable[bytes | memoryview]) -> tuple[bytes, int]:
@@ -86,12 +89,45 @@ def load(path: str | os.PathLike[str], most: int) -> tuple[Array, int | None]:
 
 def _fill(file: IO[bytes], view: memoryview, checked: bool) -> tuple[int, int]:
     """Read a file into memory: how many bytes there were, and their checksum if it is wanted."""
-    done = checksum = 0
-    while done < len(view) and (count := file.readinto(view[done : done + _CHUNK])):  # type: ignore[attr-defined]
-        if checked:
-            checksum = checksums.crc32c(view[done : done + count], checksum)
-        done += count
-    return done, checksum
+    done = 0
+    with _Checksum() if checked else nullcontext() as checksum:
+        while done < len(view) and (count := file.readinto(view[done : done + _CHUNK])):  # type: ignore[attr-defined]
+            if checksum is not None:
+                checksum.add(view[done : done + count])
+            done += count
+    return done, checksum.value if checksum is not None else 0
+
+
+class _Checksum:
+    """The CRC-32C of pieces of memory, computed by a thread while the next ones are read.
+
+    Reading and computing both let go of the GIL, and reading takes longer: of the time that
+    computing takes, only the last piece's is waited for.
+
+    Attributes:
+        value: once the block has ended, that of all pieces one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.value = 0
+        self._crc32c = checksums.crc32c  # that it is missing is said here, not in the thread
+        self._pieces: SimpleQueue[memoryview | None] = SimpleQueue()
+        self._thread = Thread(target=self._compute, name="pcd-checksum")
+
+    def add(self, piece: memoryview) -> None:
+        self._pieces.put(piece)
+
+    def _compute(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            self.value = self._crc32c(piece, self.value)
+
+    def __enter__(self) -> _Checksum:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pieces.put(None)
+        self._thread.join()
 
 
 def load_end(path: str | os.PathLike[str]) -> tuple[Array | None, int | None]:
