@@ -1,6 +1,7 @@
 """How much is loaded by whoever uses little: modules are counted, no time is measured."""
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -121,5 +122,5 @@ def test_a_missing_package_is_told_by_who_needs_it(tmp_path, missing, codes, tol
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.stderr.splitlines()[-1] == str(codes), done.stderr
     assert told in done.stderr
-    assert f"Install it with: {sys.executable} -m pip install" in done.stderr
+    assert f"Install it with: {shlex.quote(sys.executable)} -m pip install" in done.stderr
     assert "Traceback" not in done.stderr
