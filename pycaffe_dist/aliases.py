@@ -17,12 +17,17 @@ ArrayModule = Any
 
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
-Index = tuple[int | slice | EllipsisType, ...]  # what stands in the brackets of ``a[...]``
+Index = tuple[int | slice | EllipsisType | None, ...]  # what stands in the brackets of ``a[...]``
 Number = float | np.number[Any] | Array  # what an array can be multiplied by
 
 # Facts by name, as a JSON object has them: numbers, strings, lists and facts again.  What goes into
 # a snapshot or over MPI may also be an array.
 Facts = dict[str, Any]
+
+# protobuf's descriptions of a message and of a field.  Those of its C and Python implementations
+# have no base class in common.
+Descriptor = Any
+FieldDescriptor = Any
 
 # CuPy's array, in a GPU's memory, or NumPy's where the same code serves both.
 DeviceArray = Any

@@ -158,18 +158,18 @@ class View:
         self._writes = writes
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Array:
         return _shaped(self.blob.data_value, self.blob.shape, self.home, self._writes == "data")
 
     @property
-    def diff(self) -> Any:
+    def diff(self) -> Array:
         return _shaped(self.blob.diff_value, self.blob.shape, self.home, self._writes == "diff")
 
-    def change_data(self) -> Any:
+    def change_data(self) -> Array:
         """The data for a layer that changes what it otherwise reads, such as running statistics."""
         return _shaped(self.blob.data_value, self.blob.shape, self.home, True)
 
-    def replace_diff(self) -> Any:
+    def replace_diff(self) -> Array:
         """Room for a gradient that is written whole, where `diff` is to be added to."""
         self.blob.diff_value.replace(self.home)
         return self.blob.diff_value.shaped(self.home, self.blob.shape)
@@ -189,7 +189,7 @@ class View:
         return f"View of {self.blob}"
 
 
-def _shaped(value: Value, shape: tuple[int, ...], home: Home, write: bool) -> Any:
+def _shaped(value: Value, shape: tuple[int, ...], home: Home, write: bool) -> Array:
     """A value in a plain home as an array of ``shape``, to be written to or only read."""
     if write:
         value.write(home)

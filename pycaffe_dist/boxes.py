@@ -6,11 +6,9 @@ width is xmax − xmin + 1 (R-CNN), and 0 where corners are coordinates (SSD).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DType, Number
 from pycaffe_dist.proto.caffe_pb2 import PriorBoxParameter
 
 CORNER = PriorBoxParameter.CORNER
@@ -56,7 +54,7 @@ def _overlaps(common: Array, of_a: Array, of_b: Array) -> Array:
 
 
 def verdicts(
-    found: Array, truth: Array, counted: Array, threshold: Any, pixel: int = 0
+    found: Array, truth: Array, counted: Array, threshold: Number, pixel: int = 0
 ) -> tuple[Array, Array]:
     """VOC's judgement of boxes (n, 4), the best first, against those of the truth (m, 4), all of
     one image and class: which are right, and which are wrong.
@@ -135,7 +133,7 @@ def nms(
     return kept
 
 
-def _adaptive_nms(boxes: Array, limits: Array, pixel: int, above: Any) -> Array:
+def _adaptive_nms(boxes: Array, limits: Array, pixel: int, above: np.ufunc) -> Array:
     """With a limit for each number of boxes that are kept before."""
     kept = np.empty(0, np.intp)
     for begin in range(0, len(boxes), BLOCK):
@@ -155,7 +153,7 @@ def _adaptive_nms(boxes: Array, limits: Array, pixel: int, above: Any) -> Array:
     return kept
 
 
-def _limits(threshold: float, eta: float, count: int, dtype: Any) -> Array:
+def _limits(threshold: float, eta: float, count: int, dtype: DType) -> Array:
     """The threshold after 0, 1, 2, ... kept boxes, up to where it stays."""
     limits = [np.dtype(dtype).type(threshold)]
     while eta < 1 and limits[-1] > 0.5 and len(limits) <= count:

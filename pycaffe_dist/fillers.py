@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.proto.caffe_pb2 import FillerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
 from pycaffe_dist.rng import generator
 
 PIECE = 1 << 20  # values that are drawn at a time
 
-Filler = Callable[[Any, Array], None]
+Filler = Callable[[FillerParameter, Array], None]
 FILLERS: dict[str, Filler] = {}
 
 
-def fill(filler: Any, array: Array) -> None:
+def fill(filler: FillerParameter, array: Array) -> None:
     """Fill ``array`` as the FillerParameter ``filler`` says.
 
     Raises:
@@ -47,12 +47,12 @@ def filler(name: str) -> Callable[[Filler], Filler]:
 
 
 @filler("constant")
-def constant(f: Any, array: Array) -> None:
+def constant(f: FillerParameter, array: Array) -> None:
     array[...] = f.value
 
 
 @filler("uniform")
-def uniform(f: Any, array: Array) -> None:
+def uniform(f: FillerParameter, array: Array) -> None:
     """U(min, max)"""
     if f.min > f.max:
         raise NetError(f"uniform filler: min {f.min:g} is above max {f.max:g}")
@@ -60,7 +60,7 @@ def uniform(f: Any, array: Array) -> None:
 
 
 @filler("gaussian")
-def gaussian(f: Any, array: Array) -> None:
+def gaussian(f: FillerParameter, array: Array) -> None:
     """N(mean, std); with ``sparse`` each value is kept with probability sparse / shape[0]."""
     if f.std <= 0:
         raise NetError(f"gaussian filler: std {f.std:g} must be above 0")
@@ -73,7 +73,7 @@ def gaussian(f: Any, array: Array) -> None:
 
 
 @filler("positive_unitball")
-def positive_unitball(f: Any, array: Array) -> None:
+def positive_unitball(f: FillerParameter, array: Array) -> None:
     """U(0, 1), each slice along the first axis then scaled to the sum 1."""
     _draw(array, generator().random_sample)
     rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
@@ -81,21 +81,21 @@ def positive_unitball(f: Any, array: Array) -> None:
 
 
 @filler("xavier")
-def xavier(f: Any, array: Array) -> None:
+def xavier(f: FillerParameter, array: Array) -> None:
     """U(−a, a), a = √(3 / n)"""
     limit = np.sqrt(3.0 / _fan(f, array))
     _draw(array, lambda count: generator().uniform(-limit, limit, count))
 
 
 @filler("msra")
-def msra(f: Any, array: Array) -> None:
+def msra(f: FillerParameter, array: Array) -> None:
     """N(0, √(2 / n))"""
     std = np.sqrt(2.0 / _fan(f, array))
     _draw(array, lambda count: generator().normal(0.0, std, count))
 
 
 @filler("bilinear")
-def bilinear(f: Any, array: Array) -> None:
+def bilinear(f: FillerParameter, array: Array) -> None:
     """(1 − |x/f − c|)(1 − |y/f − c|), f = ⌈K/2⌉, c = (K − 1)/(2f): upsampling by deconvolution."""
     if array.ndim != 4 or array.shape[2] != array.shape[3]:
         raise NetError(f"bilinear filler: needs 4 axes and a square kernel, not {array.shape}")
@@ -107,7 +107,7 @@ def bilinear(f: Any, array: Array) -> None:
 
 
 @filler("gaussian_unitball")
-def gaussian_unitball(f: Any, array: Array) -> None:
+def gaussian_unitball(f: FillerParameter, array: Array) -> None:
     """N(mean, std), each slice along the first axis then scaled to the length 1 (happynear's)."""
     gaussian(f, array)
     rows = array.reshape(array.shape[0] if array.ndim else 1, -1)
@@ -122,7 +122,7 @@ def _draw(array: Array, numbers: Callable[[int], Array]) -> None:
         piece[...] = numbers(piece.size)
 
 
-def _fan(f: Any, array: Array) -> float:
+def _fan(f: FillerParameter, array: Array) -> float:
     """The n of xavier and msra: values per output, per input, or their mean."""
     fan_in = array.size / (array.shape[0] if array.ndim else 1)
     fan_out = array.size / array.shape[1] if array.ndim > 1 else float(array.size)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.aliases import Array, ArrayModule, Facts
+from pycaffe_dist.aliases import Array, ArrayModule, DType, Facts
 from pycaffe_dist.blob import Blob, BlobVec, Flags, View, Views
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError, PcdError
@@ -56,7 +56,7 @@ class DataSettings:
 class Context:
     """What a layer is built in."""
 
-    dtype: Any = np.float32  # DTypeLike; Layer.dtype is what it means
+    dtype: DTypeLike = np.float32  # Layer.dtype is what it means
     engine: Engine = field(default_factory=default_engine)
     dry: bool = False  # shapes only: no values are filled in, no files are opened
     python: bool = True  # Python layers may run: their modules are imported
@@ -121,7 +121,7 @@ class Layer:
         context = replace(context, engine=NUMPY) if self.on_host else context
         self.context = context
         self.xp = context.xp
-        self.dtype = np.dtype(context.dtype)
+        self.dtype: DType = np.dtype(context.dtype)
         self.blobs = BlobVec(self.dtype)
         self.params: list[View] = []
         self.param_propagate_down: list[bool] = []

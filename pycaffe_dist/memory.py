@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, KeysView
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import Array as Array
-from pycaffe_dist.aliases import DType
+from pycaffe_dist.aliases import DeviceArray, DType
 
 Place = tuple[int, tuple[int, ...]]  # the address and the shape of an array
 
@@ -23,7 +23,7 @@ Place = tuple[int, tuple[int, ...]]  # the address and the shape of an array
 class Home(Protocol):
     """A place where values can live.  Homes are compared by identity."""
 
-    def allocate(self, count: int, dtype: DType) -> Any:
+    def allocate(self, count: int, dtype: DType) -> Array:
         """Room for ``count`` zeros."""
 
     def size_of(self, count: int, dtype: DType) -> int:
@@ -32,16 +32,16 @@ class Home(Protocol):
     def numbers(self, dtype: DType) -> DType:
         """The type of the numbers of such a room; asked only where rooms are NumPy arrays."""
 
-    def clear(self, room: Any) -> None:
+    def clear(self, room: Array) -> None:
         """Fill ``room`` with zeros."""
 
-    def load(self, host: Array, room: Any) -> None:
+    def load(self, host: Array, room: Array) -> None:
         """Bring a plain array into ``room``."""
 
-    def store(self, room: Any, host: Array) -> None:
+    def store(self, room: Array, host: Array) -> None:
         """Bring what is in ``room`` back to a plain array."""
 
-    def fetch(self, source: Home, there: Any, room: Any) -> bool:
+    def fetch(self, source: Home, there: Array, room: Array) -> bool:
         """Bring what is in another home straight into ``room``; False if that way is not known."""
 
 
@@ -81,7 +81,7 @@ class Host:
     def store(self, room: Array, host: Array) -> None:
         host[...] = room
 
-    def fetch(self, source: Home, there: Any, room: Array) -> bool:
+    def fetch(self, source: Home, there: Array, room: Array) -> bool:
         source.store(there, room)
         return True
 
@@ -109,10 +109,12 @@ class Pool:
     def __init__(self) -> None:
         self.allocated = 0  # bytes
         self._free: list[Array] = []
-        self._parts: dict[Any, tuple[Array, Array]] = {}  # by room, size and type
+        self._parts: dict[
+            tuple[int, int, DType], tuple[Array, Array]
+        ] = {}  # of a room, by size, type
         self._wholes: dict[int, Array] = {}  # by part
 
-    def room(self, home: Home, count: int, dtype: DType) -> Any:
+    def room(self, home: Home, count: int, dtype: DType) -> Array:
         """Room in ``home`` for ``count`` numbers, with anything in it."""
         return self.take(home.size_of(count, dtype), home.numbers(dtype))
 
@@ -143,7 +145,7 @@ class Pool:
         """Which rooms are free, as ``whole`` names them."""
         return {id(room) for room in self._free}
 
-    def whole(self, room: Any) -> int:
+    def whole(self, room: Array) -> int:
         """A name of the room that this one is, or is the beginning of."""
         return id(self._wholes.get(id(room), room))
 
@@ -158,7 +160,7 @@ class Pool:
 class State(NamedTuple):
     """Where a value lies, by home, and which of these are up to date."""
 
-    rooms: dict[Home, Any]
+    rooms: dict[Home, Array]
     current: tuple[Home, ...]
 
 
@@ -175,8 +177,8 @@ class Value:
     def __init__(self, count: int, dtype: DTypeLike) -> None:
         self.count = count
         self.dtype = np.dtype(dtype)
-        self._rooms: dict[Home, Any] = {}
-        self._shaped: dict[Home, Any] = {}
+        self._rooms: dict[Home, Array] = {}
+        self._shaped: dict[Home, Array] = {}
         self._current: dict[Home, None] = {}  # that which was written comes first
         self.version = 0
         self.pool: Pool | None = None
@@ -195,13 +197,13 @@ class Value:
         """Whether it has been there since its shape was chosen, current or not."""
         return home in self._rooms
 
-    def read(self, home: Home = HOST) -> Any:
+    def read(self, home: Home = HOST) -> Array:
         """The value in ``home``, not to be written to."""
         if home not in self._current:
             self._bring(home)
         return self._rooms[home]
 
-    def write(self, home: Home = HOST) -> Any:
+    def write(self, home: Home = HOST) -> DeviceArray:
         """The value in ``home``, to be changed: all other homes become out of date."""
         room = self.read(home)
         if len(self._current) > 1:
@@ -209,7 +211,7 @@ class Value:
         self.version += 1
         return room
 
-    def replace(self, home: Home = HOST) -> Any:
+    def replace(self, home: Home = HOST) -> Array:
         """Room in ``home`` for a value to be written whole; what was there is not brought over."""
         if home not in self._rooms:
             self._rooms[home] = self._allocate(home)
@@ -217,7 +219,7 @@ class Value:
         self.version += 1
         return self._rooms[home]
 
-    def exchange(self, home: Home, room: Any) -> Any:
+    def exchange(self, home: Home, room: Array) -> Array:
         """Let ``room`` be that in ``home``, to be written whole; the old one, with its values."""
         old = self.read(home)
         self._rooms[home] = room
@@ -226,7 +228,7 @@ class Value:
         self.version += 1
         return old
 
-    def hand_over(self, home: Home, heir: Value) -> Any:
+    def hand_over(self, home: Home, heir: Value) -> Array:
         """Let another value have the room in ``home`` with what is in it, and be all zeros."""
         room = self.read(home)
         del self._rooms[home]
@@ -272,7 +274,7 @@ class Value:
             self._rooms.clear()
             self._shaped.clear()
 
-    def shaped(self, home: Home, shape: tuple[int, ...]) -> Any:
+    def shaped(self, home: Home, shape: tuple[int, ...]) -> Array:
         """The room in a plain home as an array of ``shape``, which may be smaller."""
         known = self._shaped.get(home)
         if known is None or known.shape != shape:
@@ -306,7 +308,7 @@ class Value:
             home.clear(self._rooms[home])
         self._current[home] = None
 
-    def _allocate(self, home: Home) -> Any:
+    def _allocate(self, home: Home) -> Array:
         if self.pool is None:
             return home.allocate(self.count, self.dtype)
         return self.pool.room(home, self.count, self.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import TracebackType
 
 import numpy as np
 
@@ -325,9 +325,14 @@ class _quiet:
         self._errors.__enter__()
         self._denormals.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
-        self._denormals.__exit__(*error)
-        self._errors.__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._denormals.__exit__(kind, error, trace)
+        self._errors.__exit__(kind, error, trace)
 
 
 def _least(arity: int | tuple[int, int | None]) -> int:

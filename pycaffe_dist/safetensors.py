@@ -10,16 +10,14 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes, reading
 
 Path_ = str | os.PathLike[str]
-Array = NDArray[Any]
 METADATA = "__metadata__"
 MOST_HEADER = 100 << 20  # bytes, as in the format's own reader
 TYPES = {
@@ -40,7 +38,7 @@ def write_safetensors(
     path: Path_, arrays: Mapping[str, Array], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write arrays, whole or not at all; values go from their memory to the file."""
-    header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
+    header: Facts = {METADATA: dict(metadata)} if metadata else {}
     at = 0
     for name, array in arrays.items():
         kind = NAMES.get(array.dtype.newbyteorder("<"))
@@ -83,7 +81,7 @@ def read_safetensors(path: Path_) -> tuple[dict[str, Array], dict[str, str]]:
     return arrays, {str(k): str(v) for k, v in metadata.items()}
 
 
-def _json(text: bytes) -> dict[str, Any]:
+def _json(text: bytes) -> Facts:
     try:
         header = json.loads(text)
     except RecursionError as e:
@@ -93,7 +91,7 @@ def _json(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _array(name: str, about: Any, values: memoryview) -> Array:
+def _array(name: str, about: Facts, values: memoryview) -> Array:
     try:
         kind, shape, (begin, end) = about["dtype"], about["shape"], about["data_offsets"]
     except (TypeError, KeyError, ValueError) as e:

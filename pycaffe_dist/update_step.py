@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
 
 
@@ -28,7 +28,7 @@ class UpdateStep:
     """
 
     iteration: int
-    rate: Any
+    rate: float
     iter_size: int = 1
     decay: float = 0.0
     regularization: str = "L2"
@@ -67,9 +67,9 @@ class ParamValues:
         history: by slot, in the order of the rule's slots.
     """
 
-    data: Any
-    diff: Any
-    history: Mapping[str, Any]
+    data: Array
+    diff: Array
+    history: Mapping[str, Array]
 
     def __getitem__(self, part: slice) -> ParamValues:
         history = {slot: values[part] for slot, values in self.history.items()}

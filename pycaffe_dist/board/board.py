@@ -6,8 +6,8 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board import control, databases
 from pycaffe_dist.board.evaluation import Evaluation
 from pycaffe_dist.board.metrics_index import BLOCKS
@@ -108,7 +108,7 @@ class Board:
 
     # -- runs and curves -------------------------------------------------------------------------
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Facts:
         """The runs, newest first, and which of their settings differ."""
         rows = [run.summary() for run in list(self.runs.by_name.values())]
         rows.sort(key=lambda row: -row["updated"])
@@ -130,13 +130,13 @@ class Board:
 
     def curves(
         self, names: list[str], begin: float, end: float, points: int = POINTS, only: str = ""
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """The curves of some runs between two iterations; ``only`` is one of them by its name.
 
         Those of many runs share one x, so that a chart of them all is drawn fast.
         """
         runs = [self.runs.get(name) for name in names]
-        found: dict[str, Any] = {}
+        found: Facts = {}
         shared = len(runs) > FEW
         if shared:
             begin, end = _span(runs, begin, end)
@@ -157,13 +157,13 @@ class Board:
 
     def _curve(
         self, run: Run, label: str, series: Series, begin: float, end: float, points: int
-    ) -> dict[str, Any]:
+    ) -> Facts:
         view = series.view(begin, end, points)
         if len(view) < COARSE and series.size > 1:
             closer = run.index.closer(label, begin, end)
             view = closer.view(begin, end, points) if closer is not None else view
         x, y = drawn(view)
-        said: dict[str, Any] = {"x": x, "y": y, "loss": series.is_loss, "count": series.count}
+        said: Facts = {"x": x, "y": y, "loss": series.is_loss, "count": series.count}
         if len(view) >= MANY and label.startswith("train"):
             said["mean_x"], said["mean"] = means(view)
         if best := series.best:
@@ -174,21 +174,19 @@ class Board:
 
     # -- net, cluster, predictions, data ---------------------------------------------------------
 
-    def net(self, name: str) -> dict[str, Any]:
+    def net(self, name: str) -> Facts:
         run = self.runs.get(name)
         names = traces(run)
         return graph(run, layer_times(run.file(names[0]) if names else None))
 
-    def layer(self, name: str, layer: str) -> dict[str, Any]:
+    def layer(self, name: str, layer: str) -> Facts:
         return layer_view(self.runs.get(name), layer)
 
     def traces(self) -> list[dict[str, str]]:
         runs = list(self.runs.by_name.values())
         return [{"run": run.name, "trace": name} for run in runs for name in traces(run)]
 
-    def timeline(
-        self, name: str, trace: str, begin: float | None, end: float | None
-    ) -> dict[str, Any]:
+    def timeline(self, name: str, trace: str, begin: float | None, end: float | None) -> Facts:
         run = self.runs.get(name)
         if trace not in traces(run):
             raise FileError(f"{name}: has no trace {trace!r}")
@@ -208,7 +206,7 @@ class Board:
                 self._predictors[key] = Predictor(run)
             return self._predictors[key]
 
-    def evaluation(self, name: str, again: bool = False) -> dict[str, Any]:
+    def evaluation(self, name: str, again: bool = False) -> Facts:
         """The state of a run's evaluation, which is begun if there is none."""
         if again or name not in self._evaluations:
             self._evaluations[name] = Evaluation(
@@ -219,7 +217,7 @@ class Board:
     def databases(self) -> list[str]:
         return sorted(databases.find(self.places))
 
-    def database(self, name: str) -> dict[str, Any]:
+    def database(self, name: str) -> Facts:
         found = databases.find(self.places)
         if name not in found:
             raise FileError(f"there is no database {name!r}")
@@ -229,15 +227,15 @@ class Board:
 
     # -- control ---------------------------------------------------------------------------------
 
-    def command(self, form: dict[str, Any]) -> dict[str, Any]:
+    def command(self, form: Facts) -> Facts:
         return {"command": control.shown(control.command(self.places, form)[0])}
 
-    def start(self, form: dict[str, Any]) -> dict[str, Any]:
+    def start(self, form: Facts) -> Facts:
         said, process = control.start(self.places, form)
         self.started.append(process)
         return said
 
-    def tell(self, name: str, what: str) -> dict[str, Any]:
+    def tell(self, name: str, what: str) -> Facts:
         return control.tell(self.runs.get(name), what)
 
     def solvers(self) -> list[str]:

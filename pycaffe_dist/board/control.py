@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.places import Places
 from pycaffe_dist.board.runs import Run
 from pycaffe_dist.errors import FileError, NetError
@@ -21,7 +21,7 @@ SETTING = re.compile(r"\w+=[\w.+:/ -]*")
 SIGNALS = {"stop": signal.SIGINT, "snapshot": signal.SIGHUP}
 
 
-def command(places: Places, form: dict[str, Any]) -> tuple[list[str], Path]:
+def command(places: Places, form: Facts) -> tuple[list[str], Path]:
     """The words after `pcd` of what a form asks for, and the folder of the new run.
 
     Raises:
@@ -54,7 +54,7 @@ def shown(words: list[str]) -> str:
     return "pcd " + shlex.join(words)
 
 
-def start(places: Places, form: dict[str, Any]) -> tuple[dict[str, Any], subprocess.Popen[bytes]]:
+def start(places: Places, form: Facts) -> tuple[Facts, subprocess.Popen[bytes]]:
     """Start it as a process of its own, which lives on when the board ends."""
     words, folder = command(places, form)
     make_folder(folder)
@@ -69,7 +69,7 @@ def start(places: Places, form: dict[str, Any]) -> tuple[dict[str, Any], subproc
     return {"command": shown(words), "process": process.pid, "run": folder.name}, process
 
 
-def tell(run: Run, what: str) -> dict[str, Any]:
+def tell(run: Run, what: str) -> Facts:
     """Send a run the signal that means stop or snapshot.
 
     Raises:

@@ -6,14 +6,15 @@ import os
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.places import Places
 from pycaffe_dist.data.contact_sheet import sheet_of
 from pycaffe_dist.data.database import kind_of, records_of, size_of
 from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.image import Pixels
 from pycaffe_dist.data.lmdb_writer import LABELS
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.pictures import data_uri
@@ -39,12 +40,12 @@ def find(places: Places) -> dict[str, Path]:
     return found
 
 
-def look(path: Path) -> dict[str, Any]:
+def look(path: Path) -> Facts:
     """How many records, of which labels and shapes, and the first images as one sheet."""
     kind = kind_of(str(path))
     labels: Counter[int] = Counter()
     shapes: Counter[str] = Counter()
-    images: list[tuple[Any, str]] = []
+    images: list[tuple[Pixels, str]] = []
     bad = 0
     names = labels_beside(path)
     for _, value in islice(records_of(str(path), kind), COUNTED):

@@ -8,10 +8,11 @@ import threading
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.places import Places
 from pycaffe_dist.board.predictor import Predictor
 from pycaffe_dist.board.runs import Run
@@ -25,6 +26,7 @@ from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.state import filter_net
 
 BATCH, MOST, WORST = 50, 20_000, 24
+Mistake = tuple[int, int, float, Array]  # the label, the guess, its score, the image
 
 
 class Evaluation:
@@ -36,7 +38,7 @@ class Evaluation:
         self.predictor = predictor
         self.source = places.inside(test_source(run))
         self.done, self.failure = 0, ""
-        self.result: dict[str, Any] | None = None
+        self.result: Facts | None = None
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
@@ -45,12 +47,12 @@ class Evaluation:
         except Exception as e:  # told in the page
             self.failure = str(e) or type(e).__name__
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Facts:
         return {"done": self.done, "failure": self.failure, "result": self.result}
 
-    def evaluate(self) -> dict[str, Any]:
-        confusion: Any = None
-        worst: list[tuple[float, int, Any]] = []  # by how sure the net was of something else
+    def evaluate(self) -> Facts:
+        confusion: NDArray[np.int64] | None = None
+        worst: list[tuple[float, int, Mistake]] = []  # by how sure the net was of something else
         for images, labels in self._batches():
             with self.predictor.lock:
                 scores = self.predictor.forward(self._prepared(images))
@@ -82,7 +84,7 @@ class Evaluation:
         cut = np.s_[:, top : top + height, left : left + width]
         return np.stack([self.predictor.scaled(image[cut]) for image in images])
 
-    def _told(self, confusion: Any, worst: list[Any]) -> dict[str, Any]:
+    def _told(self, confusion: NDArray[np.int64], worst: list[Mistake]) -> Facts:
         right, per_class = confusion.diagonal(), []
         for c in range(len(confusion)):
             truth, told = confusion[c].sum(), confusion[:, c].sum()

@@ -10,8 +10,8 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.series import Series
 from pycaffe_dist.files import open_regular
 
@@ -38,7 +38,7 @@ class MetricsIndex:
 
     def forget(self) -> None:
         self.series: dict[str, Series] = {}
-        self.facts: dict[str, dict[str, Any]] = {}
+        self.facts: dict[str, Facts] = {}
         self.iteration, self.seconds, self.began = 0, 0.0, 0
         self.done, self.size, self.previewed = 0, 0, False
         self.marks: list[tuple[float, int]] = []
@@ -90,7 +90,7 @@ class MetricsIndex:
         """Draw lines from all over a long file, and the last ones, as a preview."""
         if self.done or self.previewed or self.measure() <= BLOCK * BLOCKS:
             return
-        rows: list[dict[str, Any]] = []
+        rows: list[Facts] = []
         with open_regular(self.path, "rb") as file:
             for i in range(blocks + 1):
                 at = (self.size - BLOCK) * i // blocks
@@ -109,7 +109,7 @@ class MetricsIndex:
 
     # -- what it says ------------------------------------------------------------------------
 
-    def take(self, rows: Sequence[dict[str, Any]]) -> None:
+    def take(self, rows: Sequence[Facts]) -> None:
         found: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
         for row in rows:
             try:
@@ -118,7 +118,7 @@ class MetricsIndex:
                 continue  # a line of something else
         self._put(found)
 
-    def _row(self, row: dict[str, Any], found: dict[str, tuple[list[float], list[float]]]) -> None:
+    def _row(self, row: Facts, found: dict[str, tuple[list[float], list[float]]]) -> None:
         kind, iteration = row["kind"], int(row["iteration"])
         if kind == "begin":
             self._put(found)
@@ -171,12 +171,12 @@ class MetricsIndex:
         return part.series.get(name)
 
 
-def _within(row: dict[str, Any], begin: float, end: float) -> bool:
+def _within(row: Facts, begin: float, end: float) -> bool:
     at = row.get("iteration")
     return isinstance(at, int) and begin <= at <= end and row.get("kind") in ("train", "test")
 
 
-def _points(row: dict[str, Any]) -> list[tuple[str, float]]:
+def _points(row: Facts) -> list[tuple[str, float]]:
     """The values of a row, by the names of their curves."""
     net = row.get("net") or 0
     where = "train" if row["kind"] == "train" else f"test{net}" if net else "test"
@@ -193,7 +193,7 @@ def _points(row: dict[str, Any]) -> list[tuple[str, float]]:
     return found
 
 
-def parsed(data: bytes) -> list[dict[str, Any]]:
+def parsed(data: bytes) -> list[Facts]:
     """The objects of whole lines; together, which is fast, or one by one if some are damaged."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.board.runs import Run
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.facts import layer_facts, totals
@@ -36,7 +36,7 @@ def net_of(run: Run) -> NetParameter:
     return filter_net(net, NetState(phase=TRAIN))
 
 
-def graph(run: Run, times: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def graph(run: Run, times: dict[str, Facts]) -> Facts:
     """Boxes and edges in their places, and the facts of the layers.
 
     Args:
@@ -76,7 +76,7 @@ def graph(run: Run, times: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _edges(
-    net: NetParameter, facts: dict[str, dict[str, Any]]
+    net: NetParameter, facts: dict[str, Facts]
 ) -> tuple[list[tuple[int, int, str]], dict[str, str]]:
     """From layer to layer, those that work in place in a row, and the shape of each blob."""
     made: dict[str, int] = {}
@@ -92,7 +92,7 @@ def _edges(
     return list(edges), shapes
 
 
-def _facts(net: NetParameter, run: Run) -> tuple[dict[str, dict[str, Any]], str]:
+def _facts(net: NetParameter, run: Run) -> tuple[dict[str, Facts], str]:
     """Shapes and costs of a net that is never run and whose data are never opened."""
     try:
         closed = _closed(net, run)
@@ -100,7 +100,7 @@ def _facts(net: NetParameter, run: Run) -> tuple[dict[str, dict[str, Any]], str]
     except (PcdError, ValueError, ArithmeticError, MemoryError) as e:
         return {}, str(e)
     sums = totals(rows)
-    found: dict[str, dict[str, Any]] = {
+    found: dict[str, Facts] = {
         row.name: {
             "shapes": ["x".join(map(str, s)) for s in row.top_shapes],
             "params": int(row.param_count),
@@ -140,14 +140,14 @@ def _closed(net: NetParameter, run: Run) -> NetParameter:
 # -- one layer -------------------------------------------------------------------------------------
 
 
-def layer_view(run: Run, name: str) -> dict[str, Any]:
+def layer_view(run: Run, name: str) -> Facts:
     """The prototxt of a layer, and its parameters: numbers, histogram, filters."""
     net = net_of(run)
     found = [layer for layer in net.layer if layer.name == name]
     if not found:
         raise NetError(f"the net has no layer {name!r}")
     text = format_text(NetParameter(layer=found[:1]))
-    said: dict[str, Any] = {"name": name, "type": found[0].type, "prototxt": text, "blobs": []}
+    said: Facts = {"name": name, "type": found[0].type, "prototxt": text, "blobs": []}
     assert run.folder is not None
     try:
         weights = str(run.places.inside(newest_weights(str(run.folder))))
@@ -160,14 +160,14 @@ def layer_view(run: Run, name: str) -> dict[str, Any]:
     return said
 
 
-def _arrays(layer: LayerWeights) -> list[Any]:
+def _arrays(layer: LayerWeights) -> list[Array]:
     return [np.asarray(blob.data) for blob in layer.blobs if blob is not None]
 
 
-def blob_view(values: Any) -> dict[str, Any]:
+def blob_view(values: Array) -> Facts:
     """A parameter's shape, range and histogram, and its filters if they are images."""
     finite = values[np.isfinite(values)]
-    said: dict[str, Any] = {"shape": "x".join(map(str, values.shape)), "count": int(values.size)}
+    said: Facts = {"shape": "x".join(map(str, values.shape)), "count": int(values.size)}
     said["not_finite"] = int(values.size - finite.size)
     if finite.size:
         counts, edges = np.histogram(finite, BINS)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import engines
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.runs import Run
 from pycaffe_dist.data.drawing import palette
 from pycaffe_dist.data.image import Color, Pixels, decode, resize
@@ -91,11 +91,11 @@ class Predictor:
 
     # -- for the page --------------------------------------------------------------------------
 
-    def predict(self, encoded: bytes) -> dict[str, Any]:
+    def predict(self, encoded: bytes) -> Facts:
         image = self.pixels(encoded)
         with self.lock:
             found = self.forward(self.prepared(image)[None])
-        said: dict[str, Any] = {"kind": self.kind, "weights": self.how.pretrained_model}
+        said: Facts = {"kind": self.kind, "weights": self.how.pretrained_model}
         said["height"], said["width"] = image.shape[:2]
         if said["kind"] == "boxes":
             rows = found.reshape(-1, 7)

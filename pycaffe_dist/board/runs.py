@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.metrics_index import MetricsIndex
 from pycaffe_dist.board.places import Places
 from pycaffe_dist.board.series import Series
@@ -63,7 +63,7 @@ class Run:
         index.size = index.done = facts.st_size
         for where, rows in (("train", told.train), ("test", told.test)):
             for row in rows:
-                said: dict[str, Any] = {"kind": where, "iteration": row.iteration}
+                said: Facts = {"kind": where, "iteration": row.iteration}
                 said |= {"seconds": row.seconds, "net": row.net, "outputs": row.outputs}
                 said |= {"loss_weights": dict.fromkeys(row.losses, 1)}
                 said["loss"] = row.loss
@@ -162,7 +162,7 @@ class Run:
                         return int(words[4])
         return None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Facts:
         """A row of the table of runs."""
         state, why = self.state()
         index, most = self.index, self.max_iter
@@ -190,7 +190,7 @@ class Run:
             return os.stat(self.path).st_mtime
         return 0.0
 
-    def best(self) -> dict[str, Any] | None:
+    def best(self) -> Facts | None:
         """The best of the first score of a test, or else of its loss, or of the training's."""
         tests = [n for n in self.index.series if n.startswith("test")]
         scores = [n for n in tests if not self.index.series[n].is_loss]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ MOST = 4096
 BUCKET = np.dtype(
     [("x", "f8"), ("x_low", "f8"), ("x_high", "f8"), ("low", "f4"), ("high", "f4"), ("mean", "f4")]
 )
-Buckets = NDArray[Any]
+Buckets = NDArray[np.void]
 
 
 class Series:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.board import POINTS, Board
 from pycaffe_dist.errors import PcdError
 
@@ -69,12 +69,12 @@ class BoardServer(ThreadingHTTPServer):
         self.stopping.set()
         super().shutdown()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """A browser that goes away is no error."""
 
 
 Query = dict[str, str]
-Answer = Callable[["Handler", Query], Any]
+Answer = Callable[["Handler", Query], object]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -90,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve(POST)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """What a browser asks for is not worth a line."""
 
     def _serve(self, table: dict[str, Answer]) -> None:
@@ -165,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
             raise ValueError(f"{size} bytes are too many")
         return self.rfile.read(size)
 
-    def form(self) -> dict[str, Any]:
+    def form(self) -> Facts:
         """A JSON object; another site's page cannot send one without asking first."""
         if self.headers.get("Content-Type") != "application/json":
             raise ValueError("expected application/json")
@@ -174,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
             raise ValueError("expected an object")
         return form
 
-    def _json(self, code: int, value: Any) -> None:
+    def _json(self, code: int, value: object) -> None:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))
         self._send(code, text.encode(), "application/json")
 
@@ -211,24 +211,24 @@ def _number(query: Query, name: str, otherwise: float) -> float:
     return value
 
 
-def _curves(h: Handler, q: Query) -> Any:
+def _curves(h: Handler, q: Query) -> object:
     names = json.loads(q.get("runs", "[]"))
     span = _number(q, "from", -math.inf), _number(q, "to", math.inf)
     points = min(max(int(_number(q, "points", POINTS)), 10), 5000)
     return h.server.board.curves([str(n) for n in names], *span, points, q.get("only", ""))
 
 
-def _timeline(h: Handler, q: Query) -> Any:
+def _timeline(h: Handler, q: Query) -> object:
     span = [float(q[name]) if name in q else None for name in ("from", "to")]
     return h.server.board.timeline(q["run"], q["trace"], span[0], span[1])
 
 
-def _activations(h: Handler, q: Query) -> Any:
+def _activations(h: Handler, q: Query) -> object:
     return {"image": h.server.board.predictor(q["run"]).activations(h.body(), q["layer"])}
 
 
-def _controlled(answer: Callable[[Board, dict[str, Any]], Any]) -> Answer:
-    def guarded(h: Handler, q: Query) -> Any:
+def _controlled(answer: Callable[[Board, Facts], object]) -> Answer:
+    def guarded(h: Handler, q: Query) -> object:
         if not h.server.board.may_control:
             raise PcdError("this board only shows; start it with --control to start and stop runs")
         return answer(h.server.board, h.form())

@@ -5,11 +5,26 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.runs import Run
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
+
+
+class Span(TypedDict):
+    """What a rank did for a while; ``begin`` and ``ms`` are milliseconds."""
+
+    rank: int
+    row: int
+    kind: str
+    name: str
+    begin: float
+    ms: float
+    scheme: str
+    bytes: int
+
 
 LARGEST = 256 << 20  # bytes of a trace
 MOST_SPANS = 20_000  # shown
@@ -29,7 +44,7 @@ def traces(run: Run) -> list[str]:
     return found
 
 
-def read_trace(path: Path) -> list[dict[str, Any]]:
+def read_trace(path: Path) -> list[Span]:
     """The spans of a trace: rank, row, kind, name, begin and length in milliseconds, facts."""
     if path.stat().st_size > LARGEST:
         raise FileError(f"{path}: is larger than {LARGEST >> 20} MB; trace fewer iterations")
@@ -51,7 +66,7 @@ def read_trace(path: Path) -> list[dict[str, Any]]:
         ]
 
 
-def timeline(path: Path, begin: float | None = None, end: float | None = None) -> dict[str, Any]:
+def timeline(path: Path, begin: float | None = None, end: float | None = None) -> Facts:
     """The spans of one step, or of the time that is asked for, and what they come to by rank."""
     spans = read_trace(path)
     if not spans:
@@ -70,7 +85,7 @@ def timeline(path: Path, begin: float | None = None, end: float | None = None) -
     }
 
 
-def _second_step(spans: list[dict[str, Any]], whole: float) -> tuple[float, float]:
+def _second_step(spans: list[Span], whole: float) -> tuple[float, float]:
     """The stretch between two forward passes of the first layer; the first step warms up."""
     forward = [s for s in spans if s["rank"] == 0 and s["name"].endswith(" forward")]
     first = forward[0]["name"] if forward else ""
@@ -80,9 +95,9 @@ def _second_step(spans: list[dict[str, Any]], whole: float) -> tuple[float, floa
     return (begins[-1] if begins else 0.0), whole
 
 
-def _by_rank(spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _by_rank(spans: list[Span]) -> list[Facts]:
     """Sums of a rank; overlap is the part of its exchanges that nobody waited for."""
-    sums: dict[int, dict[str, Any]] = defaultdict(lambda: defaultdict(float))
+    sums: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     busy: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for s in spans:
         sums[s["rank"]][s["kind"]] += s["ms"]
@@ -116,9 +131,9 @@ def _union(spans: list[tuple[float, float]]) -> float:
     return total
 
 
-def layer_times(path: Path | None) -> dict[str, dict[str, Any]]:
+def layer_times(path: Path | None) -> dict[str, Facts]:
     """By layer: mean milliseconds forward and backward, and the scheme of its parameters."""
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    found: dict[str, Facts] = defaultdict(dict)
     if path is None:
         return found
     times: dict[tuple[str, str], list[float]] = defaultdict(list)

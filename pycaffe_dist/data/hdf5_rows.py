@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def new_rows(path: str, name: str) -> Iterator[Callable[[Array], None]]:
     """
     if os.path.lexists(path):
         raise FileError(f"{path}: already exists. Choose another name, or move it away.")
-    dataset: Any = None
+    dataset: h5py.Dataset | None = None
 
     def append(rows: Array) -> None:
         nonlocal dataset

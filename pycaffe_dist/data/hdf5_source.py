@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -161,7 +161,7 @@ def row_shapes(path: str, names: Sequence[str]) -> list[tuple[int, ...]]:
         return [_dataset(file, name).shape[1:] for name in names]
 
 
-def _dataset(file: HDF5File, name: str) -> Any:
+def _dataset(file: HDF5File, name: str) -> h5py.Dataset:
     found = file.get(name)
     if not isinstance(found, h5py.Dataset):
         raise FileError(

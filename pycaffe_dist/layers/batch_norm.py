@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
@@ -31,9 +30,9 @@ class BatchNorm(Working):
     """
 
     ranks = 1
-    mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
+    mean_over_ranks: Callable[[Array], Array] = staticmethod(lambda array: array)
 
-    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Any], Any]) -> None:
+    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Array], Array]) -> None:
         """From the next pass on, the batch is one of so many parts."""
         self.ranks, self.mean_over_ranks = ranks, mean_over_ranks
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.proto.caffe_pb2 import ConcatParameter, SliceParameter
 
 
 class Pieces(Layer):
@@ -15,7 +15,7 @@ class Pieces(Layer):
 
     axis: int
 
-    def find_axis(self, param: Any, old_name: str, view: View) -> int:
+    def find_axis(self, param: ConcatParameter | SliceParameter, old_name: str, view: View) -> int:
         """The axis, whichever of its two names is used."""
         if not param.HasField(old_name):
             return int(view.axis(param.axis))

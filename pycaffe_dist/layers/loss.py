@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsInt
+from typing import SupportsInt
 
 import numpy as np
 
@@ -26,9 +26,9 @@ class Loss(Layer):
     label_bottoms: tuple[int, ...] = (1,)
     default_normalization: int = LossParameter.VALID
     ranks = 1
-    mean_over_ranks: Callable[[Any], Any] = staticmethod(lambda array: array)
+    mean_over_ranks: Callable[[Array], Array] = staticmethod(lambda array: array)
 
-    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Any], Any]) -> None:
+    def share_batch(self, ranks: int, mean_over_ranks: Callable[[Array], Array]) -> None:
         """From the next pass on, the batch is one of so many parts, whose losses are averaged."""
         self.ranks, self.mean_over_ranks = ranks, mean_over_ranks
 

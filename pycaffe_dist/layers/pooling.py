@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -313,6 +312,6 @@ class Expected(Method):
         raise self.layer.error("STOCHASTIC pooling has a gradient in training only")
 
 
-def _at(axis: int, part: slice) -> tuple[Any, ...]:
+def _at(axis: int, part: slice) -> Index:
     """An index for a part of one spatial axis with all of the other."""
     return (..., part, slice(None)) if axis == 0 else (..., part)

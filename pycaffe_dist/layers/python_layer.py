@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist import python2
@@ -68,7 +66,7 @@ class PythonLayer(Layer):
     def gives_gradient(self, index: int) -> bool:
         return True  # nobody tells the object which of its parameters learn
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "user_layer":
             raise AttributeError(name)
         return getattr(self.user_layer, name)

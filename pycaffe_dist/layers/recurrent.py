@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -195,6 +194,6 @@ class Recurrent(Working):
 
     # -- help for subclasses -----------------------------------------------------------------
 
-    def continued(self, state: Any, cont: Array) -> Array:
+    def continued(self, state: Array, cont: Array) -> Array:
         """The state where a sequence continues, 0 (even for NaN) where one begins."""
         return self.xp.where(cont != 0, state, self.dtype.type(0))

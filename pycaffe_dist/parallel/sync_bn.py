@@ -9,7 +9,6 @@ statistics of all ranks' batches together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +84,7 @@ def synchronise(
     """
     port = Port(thread.communicator)
 
-    def mean_over_ranks(values: DeviceArray) -> Any:
+    def mean_over_ranks(values: DeviceArray) -> DeviceArray:
         mean_there = on_device(values)
         if mean_there is not None:
             return mean_there

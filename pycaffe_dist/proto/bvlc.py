@@ -7,8 +7,10 @@ the dialect of that fork was asked for; otherwise it is left out.
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from google.protobuf.message import Message as ProtobufMessage
+
+from pycaffe_dist.aliases import Descriptor
 from pycaffe_dist.proto import wire_format
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, Message, dialects
 from pycaffe_dist.proto.text import is_repeated
@@ -17,7 +19,7 @@ from pycaffe_dist.proto.wire_format import LEN, VARINT
 DIALECT = "PCD_DIALECT"  # the variable that `--dialect` sets
 
 
-def without_dialects(message: Any) -> list[str]:
+def without_dialects(message: ProtobufMessage) -> list[str]:
     """Take what forks added out of ``message``, in place; the names of what went.
 
     A value that an enum of BVLC's does not have goes with its field.
@@ -35,7 +37,7 @@ def without_dialects(message: Any) -> list[str]:
     return gone
 
 
-def written(message: Any, dialect: str | None = None) -> bytes:
+def written(message: ProtobufMessage, dialect: str | None = None) -> bytes:
     """The bytes of ``message`` for a file.
 
     Args:
@@ -47,7 +49,7 @@ def written(message: Any, dialect: str | None = None) -> bytes:
     return _renumbered(message.SerializeToString(), message.DESCRIPTOR, schema)
 
 
-def _renumbered(raw: bytes, kind: Any, schema: Message) -> bytes:
+def _renumbered(raw: bytes, kind: Descriptor, schema: Message) -> bytes:
     """A serialized message with the numbers of a fork's schema, without what that has not."""
     own = schema.messages.get(kind.name, Message())
     parts: list[bytes] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,14 +63,14 @@ def _names(file: HDF5File) -> str:
     return ", ".join(f"/{k}" for k in file.root) or "nothing"
 
 
-def _keras(root: Any) -> str:
+def _keras(root: h5py.Group) -> str:
     of_keras = {"keras_version", "layer_names"} & set(root.attrs)
     return " (a Keras model: convert it to a .caffemodel first)" if of_keras else ""
 
 
 def _layer_groups(
-    file: HDF5File, parent: Any, prefix: str, seen: set[Any]
-) -> Iterator[tuple[str, Any]]:
+    file: HDF5File, parent: h5py.Group, prefix: str, seen: set[h5py.Group]
+) -> Iterator[tuple[str, h5py.Group]]:
     """The groups that stand for layers.  A slash in a layer's name makes groups within groups."""
     if parent in seen:
         raise ValueError(f"{parent.name} is linked to more than once")
@@ -85,7 +85,9 @@ def _layer_groups(
         yield from inner
 
 
-def _read_blobs(file: HDF5File, group: Any, diffs: Any) -> list[BlobArray | None]:
+def _read_blobs(
+    file: HDF5File, group: h5py.Group, diffs: h5py.Group | None
+) -> list[BlobArray | None]:
     # None for a blob that another layer owns: Caffe stores shared weights once.
     data = _numbered(file, group)
     diff = _numbered(file, diffs) if diffs else {}
@@ -95,7 +97,7 @@ def _read_blobs(file: HDF5File, group: Any, diffs: Any) -> list[BlobArray | None
     return [BlobArray(data[i], diff.get(i)) if i in data else None for i in range(count)]
 
 
-def _numbered(file: HDF5File, group: Any) -> dict[int, Array]:
+def _numbered(file: HDF5File, group: h5py.Group) -> dict[int, Array]:
     """The datasets "0", "1", ... of a group."""
     found: dict[int, Array] = {}
     for key in group:
@@ -152,7 +154,7 @@ def _learned_net(file: HDF5File) -> str:
 
 def _integer(file: HDF5File, name: str) -> int:
     dataset = file.get(name)
-    if dataset.size != 1 or dataset.dtype.kind not in "iuf":
+    if dataset is None or dataset.size != 1 or dataset.dtype.kind not in "iuf":
         raise FileError(f"{file.path}: /{name} is not one number")
     value = file.values(dataset, "f8").item()
     if not np.isfinite(value):
@@ -196,7 +198,7 @@ def write_layers(
 
 
 @contextmanager
-def _sealed(path: Path_) -> Iterator[tuple[Any, list[int]]]:
+def _sealed(path: Path_) -> Iterator[tuple[h5py.File, list[int]]]:
     """A new file that gets a seal behind its end, and room for its checksum."""
     checksum: list[int] = []
     with atomic_write(path) as raw:
@@ -227,7 +229,7 @@ def write_state(
     return checksum[0]
 
 
-def _write_string(file: Any, name: str, text: str) -> None:
+def _write_string(file: h5py.File, name: str, text: str) -> None:
     """A string that ends in a zero byte: Caffe's reader relies on it."""
     value = text.encode() + b"\0"
     kind = h5py.h5t.C_S1.copy()

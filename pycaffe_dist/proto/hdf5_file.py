@@ -15,17 +15,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DType
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
 from pycaffe_dist.optional import LazyModule
 
 if TYPE_CHECKING:
     import h5py
+
+    Object: TypeAlias = h5py.Group | h5py.Dataset
 else:
     h5py = LazyModule("h5py", "h5py", "Reading and writing HDF5 files")
 
@@ -60,14 +62,18 @@ def open_hdf5(path: str | os.PathLike[str], image: Array | None = None) -> Itera
 class HDF5File:
     """The objects and values of a file that ``open_hdf5`` has opened."""
 
-    def __init__(self, path: str | os.PathLike[str], file: Any, image: Array | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], file: h5py.File, image: Array | None = None
+    ) -> None:
         self.path, self.root, self._image = path, file, image
         self.size = os.path.getsize(path)
         self.follow = os.environ.get(FOLLOW, "0") not in ("", "0")
         self._objects = self._bytes = self._chunks = 0
-        self._read: dict[Any, Array] = {}
+        self._read: dict[tuple[h5py.h5d.DatasetID, DType], Array] = {}
 
-    def get(self, path: str, parent: Any = None, links: int = MOST_LINKS) -> Any:
+    def get(
+        self, path: str, parent: Object | None = None, links: int = MOST_LINKS
+    ) -> Object | None:
         """The group or dataset at ``path`` below ``parent`` or the root; None if there is none."""
         found = self.root if parent is None else parent
         if self.follow:
@@ -80,7 +86,7 @@ class HDF5File:
             found = self._step(found, name, links)
         return found
 
-    def _step(self, group: Any, name: str, links: int) -> Any:
+    def _step(self, group: h5py.Group, name: str, links: int) -> Object | None:
         """One link, looked at before HDF5 follows it: it would open other files by itself."""
         key, known = os.fsencode(name), group.id.links
         if not known.exists(key):
@@ -97,7 +103,7 @@ class HDF5File:
         target = os.fsdecode(known.get_val(key))
         return self.get(target, self.root if target.startswith("/") else group, links - 1)
 
-    def values(self, dataset: Any, kind: str | None = None) -> Array:
+    def values(self, dataset: h5py.Dataset, kind: str | None = None) -> Array:
         """All values, read-only: of the type ``kind``, or float64 as such and others as float32."""
         dtype = np.dtype(kind or ("f8" if dataset.dtype == np.float64 else "f4"))
         array = self._read.get((dataset.id, dtype))
@@ -112,7 +118,7 @@ class HDF5File:
             self._read[dataset.id, dtype] = array
         return array
 
-    def _view(self, dataset: Any, dtype: np.dtype[Any]) -> Array | None:
+    def _view(self, dataset: h5py.Dataset, dtype: DType) -> Array | None:
         """The values within the image; None if they are not there in one piece as ``dtype``."""
         begin = dataset.id.get_offset()  # None for chunks, other files, and what is not written
         if self._image is None or begin is None or dataset.dtype != dtype:
@@ -120,7 +126,7 @@ class HDF5File:
         values = self._image[begin : begin + dataset.size * dtype.itemsize]
         return values.view(dtype).reshape(dataset.shape)
 
-    def _admit(self, dataset: Any, dtype: np.dtype[Any]) -> None:
+    def _admit(self, dataset: h5py.Dataset, dtype: DType) -> None:
         if not self.follow and dataset.is_virtual:
             raise self._foreign(dataset.name, "is a virtual dataset, made of other ones")
         if not self.follow and dataset.id.get_create_plist().get_external_count():

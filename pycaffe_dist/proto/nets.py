@@ -7,7 +7,6 @@ import glob
 import os
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
 
 from pycaffe_dist.errors import FileError, NetError, PrototxtError
 from pycaffe_dist.files import read_bytes
@@ -27,6 +26,9 @@ from pycaffe_dist.proto.upgrade import complete_snapshot_prefix, upgrade_net, up
 ENOUGH_NAMES = 500  # outermost ones, to tell a solver from a net
 
 
+_Key = tuple[str, str, bytes]  # a layer's name, its type, and its include and exclude rules
+
+
 @dataclass
 class NetFile:
     """An upgraded net and the lines of the layers in the file it was read from."""
@@ -41,7 +43,7 @@ class NetFile:
         Those keep the order of the layers they keep, their names and their rules, which tell
         layers of the same name apart.  None for a layer that the file does not have.
         """
-        at: dict[Any, list[int]] = {}
+        at: dict[_Key, list[int]] = {}
         for i, _ in enumerate(self.lines):
             at.setdefault(_key(self.net.layer[i]), []).append(i)
         found: list[int | None] = []
@@ -57,7 +59,7 @@ class NetFile:
         return found
 
 
-def _key(layer: LayerParameter) -> Any:
+def _key(layer: LayerParameter) -> _Key:
     if not layer.include and not layer.exclude:
         return layer.name, layer.type, b""
     rules = LayerParameter(include=layer.include, exclude=layer.exclude)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 
-def define_messages(namespace: dict[str, Any], descriptor_set: bytes) -> Any:
+def define_messages(namespace: dict[str, object], descriptor_set: bytes) -> FileDescriptor:
     """Put the classes and enums of a one-file descriptor set into a module's ``namespace``.
 
     Returns:
@@ -33,7 +34,7 @@ def define_messages(namespace: dict[str, Any], descriptor_set: bytes) -> Any:
         message_class = factory.MessageFactory(pool).GetPrototype
     for name, message in file.message_types_by_name.items():
         cls = message_class(message)
-        cls.__module__ = namespace["__name__"]
+        cls.__module__ = str(namespace["__name__"])
         namespace[name] = cls
         namespace[f"_{name.upper()}"] = message  # what protoc's own modules offer, and scripts use
     return file

@@ -7,7 +7,8 @@ about speed.  What is neither known to be harmless nor read by the layer must no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from google.protobuf.message import Message
 
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
@@ -58,7 +59,7 @@ def _names() -> set[str]:
 HARMLESS = _names()
 
 
-def telling(param: Any) -> list[str]:
+def telling(param: Message) -> list[str]:
     """The forks' fields in BVLC's messages that change results: ``PoolingParameter.dilation``."""
     return [where for where in dict.fromkeys(_strange(param)) if where not in HARMLESS]
 
@@ -68,12 +69,12 @@ def origin(where: str) -> str:
     return forks.of_field(*where.split(".")) or "a fork of Caffe"
 
 
-def ignored(message: Any) -> list[str]:
+def ignored(message: Message) -> list[str]:
     """The harmless fields of forks that a net or a layer has."""
     return [where for where in dict.fromkeys(_strange(message)) if where in HARMLESS]
 
 
-def _strange(message: Any) -> Iterator[str]:
+def _strange(message: Message) -> Iterator[str]:
     """Fields and values of forks that say something, within BVLC's messages."""
     for field, value in message.ListFields():
         if field.number < PRIVATE and not field.message_type and not field.enum_type:

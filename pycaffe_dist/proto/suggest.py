@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
+
+if TYPE_CHECKING:
+    from pycaffe_dist.aliases import Descriptor, FieldDescriptor
 
 MOST_HINTS = 10  # names of one file that are looked for among others, which takes its time
 
@@ -35,7 +38,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{guess}"?' if guess else ""
 
 
-def unknown_field(message: Any, name: str) -> str:
+def unknown_field(message: Descriptor, name: str) -> str:
     """The message for a field that ``message`` does not have."""
     text = f'{message.name} has no field "{name}"'
     if message.name == "LayerParameter" and name in _MOVED:
@@ -49,7 +52,7 @@ def unknown_field(message: Any, name: str) -> str:
     return text + did_you_mean(name, message.fields_by_name)
 
 
-def _owners(message: Any, name: str) -> str:
+def _owners(message: Descriptor, name: str) -> str:
     """BVLC's sub-messages of ``message`` with the field: `kernel_size` outside its braces."""
     names = [
         field.name
@@ -61,7 +64,7 @@ def _owners(message: Any, name: str) -> str:
     return " or ".join(names) if len(names) <= 4 else ""
 
 
-def unknown_enum(field: Any, given: str) -> str:
+def unknown_enum(field: FieldDescriptor, given: str) -> str:
     """The message for a value that the enum of ``field`` does not have."""
     names = [v.name for v in field.enum_type.values if v.number < PRIVATE_VALUE]
     text = f'"{field.name}" cannot be {given}'

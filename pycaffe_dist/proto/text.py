@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.descriptor import FieldDescriptor as F
 from google.protobuf.message import Message
 
+from pycaffe_dist.aliases import FieldDescriptor
 from pycaffe_dist.errors import FileError, Problem, PrototxtError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.proto import suggest
@@ -24,8 +25,10 @@ from pycaffe_dist.proto.lexer import Lines, Token, tokenize, unescape
 from pycaffe_dist.proto.sniff import describe
 
 M = TypeVar("M", bound=Message)
+FieldPath = tuple[str | int, ...]  # ("layer", 3, "convolution_param"): names, and places in lists
 
 MOST_PROBLEMS = 200  # then the file is something else altogether, and reading on helps nobody
+Scalar = int | float | bool | str | bytes
 _OPEN = {"{": "}", "<": ">"}
 _INTEGER = re.compile(r"0[xX][0-9a-fA-F]+|\d+", re.ASCII)
 _RANGE = {
@@ -42,12 +45,12 @@ _BOOLS |= {"false": False, "False": False, "f": False, "0": False}
 class Prototxt(Generic[M]):
     """A message and where its parts stand in the file.
 
-    ``places`` maps a path such as ``("layer", 3, "convolution_param")`` to (line, column).
+    ``places`` maps the path of a field to its (line, column).
     """
 
     message: M
     path: str
-    places: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
+    places: dict[FieldPath, tuple[int, int]] = field(default_factory=dict)
 
 
 def read_text(path: str | os.PathLike[str], message: M) -> Prototxt[M]:
@@ -97,10 +100,10 @@ class _GiveUp(Exception):
 
 
 if hasattr(F, "is_repeated"):  # from protobuf 6 on, which warns at `label`
-    is_repeated: Callable[[Any], bool] = attrgetter("is_repeated")
+    is_repeated: Callable[[FieldDescriptor], bool] = attrgetter("is_repeated")
 else:
 
-    def is_repeated(field: Any) -> bool:
+    def is_repeated(field: FieldDescriptor) -> bool:
         return bool(field.label == field.LABEL_REPEATED)
 
 
@@ -112,7 +115,7 @@ class _Parser:
         self.lines = Lines(text)
         self.path = path
         self.problems: list[Problem] = []
-        self.places: dict[tuple[Any, ...], tuple[int, int]] = {}
+        self.places: dict[FieldPath, tuple[int, int]] = {}
 
     # -- what is wrong, and where ------------------------------------------------------------
 
@@ -207,10 +210,10 @@ class _Parser:
         except _GiveUp:
             pass
 
-    def fields(self, message: Message, path: tuple[Any, ...], begin: Token | None) -> None:
+    def fields(self, message: Message, path: FieldPath, begin: Token | None) -> None:
         """The fields of one message, up to the brace that closes ``begin`` or the file's end."""
         close = _OPEN[begin.text] if begin else None
-        known: Any = message.DESCRIPTOR.fields_by_name
+        known = message.DESCRIPTOR.fields_by_name
         while True:
             token = self.tokens[self.i]
             if token.kind == "name":
@@ -250,7 +253,7 @@ class _Parser:
             if after.kind == "name" and self._starts_field(self.i):
                 return
 
-    def field(self, message: Message, field: Any, path: tuple[Any, ...], name: Token) -> None:
+    def field(self, message: Message, field: FieldDescriptor, path: FieldPath, name: Token) -> None:
         repeated = is_repeated(field)
         if field.name == "device_id" and self._string_follows():
             # PMLS-Caffe's device_id is a string of ids.
@@ -274,7 +277,7 @@ class _Parser:
         self.accept(",", ";")
 
     def value(
-        self, message: Message, field: Any, path: tuple[Any, ...], name: Token, repeated: bool
+        self, message: Message, field: FieldDescriptor, path: FieldPath, name: Token, repeated: bool
     ) -> None:
         colon = self.accept(":")
         is_message = field.cpp_type == F.CPPTYPE_MESSAGE
@@ -305,7 +308,7 @@ class _Parser:
                 self.i = begin  # so that the whole list is what is skipped
                 raise
 
-    def submessage(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
+    def submessage(self, message: Message, field: FieldDescriptor, path: FieldPath) -> None:
         begin = self.accept("{", "<")
         if begin is None:
             found = self.tokens[self.i]
@@ -323,14 +326,14 @@ class _Parser:
 
     # -- scalars -----------------------------------------------------------------------------
 
-    def scalar(self, message: Message, field: Any, path: tuple[Any, ...]) -> None:
+    def scalar(self, message: Message, field: FieldDescriptor, path: FieldPath) -> None:
         value = self.converted(field)
         if isinstance(path[-1], int):
             getattr(message, field.name).append(value)
         else:
             setattr(message, field.name, value)
 
-    def converted(self, field: Any) -> Any:
+    def converted(self, field: FieldDescriptor) -> Scalar:
         kind = field.cpp_type
         if kind == F.CPPTYPE_STRING:
             return self.string(field)
@@ -339,15 +342,15 @@ class _Parser:
         if self._runs_on(token):
             raise _Unusable(token, f"{token.text!r} runs into what follows it")
         if kind in _RANGE:
-            value: Any = self.integer(token, minus, *_RANGE[kind])
+            value: Scalar = self.integer(token, minus, *_RANGE[kind])
         elif kind in (F.CPPTYPE_FLOAT, F.CPPTYPE_DOUBLE):
             value = self.real(token, minus)
         elif minus and kind == F.CPPTYPE_BOOL:
             raise _Unusable(token, "expected true or false")
         elif kind == F.CPPTYPE_BOOL:
-            value = _BOOLS.get(token.text) if token.kind in ("name", "number") else None
-            if value is None:
+            if token.kind not in ("name", "number") or token.text not in _BOOLS:
                 raise _Unusable(token, f'"{field.name}" is true or false, not {token.text!r}')
+            value = _BOOLS[token.text]
         else:
             value = self.enum(token, minus, field)
         self.i += 1
@@ -380,7 +383,7 @@ class _Parser:
             raise _Unusable(token, f"expected a number, found {token.text!r}")
         return -value if minus else value
 
-    def enum(self, token: Token, minus: bool, field: Any) -> int:
+    def enum(self, token: Token, minus: bool, field: FieldDescriptor) -> int:
         values = field.enum_type.values_by_name
         if token.kind == "name" and not minus and token.text in values:
             return int(values[token.text].number)
@@ -390,7 +393,7 @@ class _Parser:
                 return number
         raise _Unusable(token, suggest.unknown_enum(field, "-" * minus + token.text))
 
-    def string(self, field: Any) -> str | bytes:
+    def string(self, field: FieldDescriptor) -> str | bytes:
         first = self.tokens[self.i]
         if first.kind != "string":
             if first.kind == "other" and first.text in "\"'":
@@ -416,7 +419,7 @@ class _Parser:
     # -- what must be there ------------------------------------------------------------------
 
     def require_all(self, message: Message) -> None:
-        root: Any = message
+        root: Any = message  # whose annotations leave this method out
         for missing in root.FindInitializationErrors():
             parts = re.findall(r"\w+|(?<=\[)\d+(?=\])", missing)
             owner = tuple(int(p) if p.isdigit() else p for p in parts[:-1])

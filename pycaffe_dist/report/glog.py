@@ -24,7 +24,7 @@ from datetime import datetime
 from io import TextIOWrapper
 from numbers import Number
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from pycaffe_dist.errors import FileError, PcdError, visible, visible_lines
 from pycaffe_dist.files import open_regular
@@ -185,8 +185,7 @@ def _severity(name: str, default: int) -> int:
 
 
 def _number(name: str, default: int) -> int:
-    text: Any = os.environ.get(name, "")
     try:
-        return int(text)
+        return int(os.environ.get(name, ""))
     except ValueError:
         return default

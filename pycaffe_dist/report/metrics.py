@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pycaffe_dist import events as e
 from pycaffe_dist.aliases import Facts
@@ -45,7 +45,7 @@ class Metrics:
         batch_size: images of one iteration, all ranks together, if known.
     """
 
-    def __init__(self, put: Callable[[dict[str, Any]], object], batch_size: int = 0) -> None:
+    def __init__(self, put: Callable[[Facts], object], batch_size: int = 0) -> None:
         self.batch_size = batch_size
         self._put = put
         self._begin = time.perf_counter()
@@ -106,7 +106,7 @@ class Metrics:
         self.close()
         self._write("end", event, early=event.early)
 
-    def _write(self, kind: str, event: e.Event, **facts: Any) -> None:
+    def _write(self, kind: str, event: e.Event, **facts: object) -> None:
         seconds = round(time.perf_counter() - self._begin, 3)
         self._put({"kind": kind, "iteration": event.iteration, "seconds": seconds, **facts})
 

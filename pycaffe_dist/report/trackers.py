@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pycaffe_dist import events as e
 from pycaffe_dist.files import make_folder
@@ -50,9 +49,7 @@ class WandB(Tracker):
         wandb = require("wandb", "track", "--report wandb")
         make_folder(folder)
         project = os.environ.get("WANDB_PROJECT", "pycaffe_dist")
-        self.run: Any = wandb.init(
-            project=project, name=Path(folder).name, dir=folder, config=settings
-        )
+        self.run = wandb.init(project=project, name=Path(folder).name, dir=folder, config=settings)
 
     def log(self, values: Mapping[str, float], iteration: int) -> None:
         self.run.log(dict(values), step=iteration)
@@ -65,7 +62,7 @@ class MLflow(Tracker):
     """A run of MLflow, in the folder ``mlruns`` of the run unless MLFLOW_TRACKING_URI is set."""
 
     def __init__(self, folder: str, settings: dict[str, str]) -> None:
-        self.mlflow: Any = require("mlflow", "track", "--report mlflow")
+        self.mlflow = require("mlflow", "track", "--report mlflow")
         if "MLFLOW_TRACKING_URI" not in os.environ:
             make_folder(folder)
             self.mlflow.set_tracking_uri(Path(folder, "mlruns").absolute().as_uri())

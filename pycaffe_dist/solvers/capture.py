@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pycaffe_dist import sidecar
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.loading import NetWeights
 from pycaffe_dist.memory import Array, Place, place
 from pycaffe_dist.proto import hdf5
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 class RankState:
     """What the next step of one rank depends on, besides weights and history."""
 
-    rng: list[Any]
+    rng: list[str | float]
     keys: Array  # of the random generator
-    layers: dict[str, Any]  # "net/layer/key": what a layer's get_state gave
+    layers: Facts  # "net/layer/key": what a layer's get_state gave
     choices: dict[str, str]  # what the engine computed with, where it had a choice
     own: dict[int, Array] = field(default_factory=dict)  # by parameter: residuals of its gradients
 
@@ -65,7 +66,7 @@ class Capture:
     averages: NetWeights | None
     history: list[Array]
     ranks: list[RankState]
-    notes: dict[str, Any]
+    notes: Facts
 
     @staticmethod
     def of(solver: Solver, history: Iterable[Array], ranks: list[RankState]) -> Capture:
@@ -137,8 +138,8 @@ class Capture:
 
     def _write_sidecar(self, stem: str, checksums: list[int]) -> None:
         """For all ranks; what belongs to rank r has "r:" before its name, but for rank 0."""
-        arrays: dict[str, Any] = {}
-        facts: dict[str, Any] = {
+        arrays: Facts = {}
+        facts: Facts = {
             "checksums": checksums,
             "arrays": array_checksums(self.weights.arrays(), self.history),
             "ranks": len(self.ranks),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+from numpy.typing import DTypeLike
 
 from pycaffe_dist.blob import Blob
 
@@ -20,7 +21,9 @@ class History:
         dtype: of the values.
     """
 
-    def __init__(self, slots: Sequence[str], shapes: Sequence[tuple[int, ...]], dtype: Any) -> None:
+    def __init__(
+        self, slots: Sequence[str], shapes: Sequence[tuple[int, ...]], dtype: DTypeLike
+    ) -> None:
         self.slots = tuple(slots)
         self._dtype = dtype
         self._blobs = {slot: [Blob(shape, dtype) for shape in shapes] for slot in self.slots}

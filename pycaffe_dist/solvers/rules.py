@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -271,7 +270,7 @@ def _average_square(h: Array, g: Array, decay: float, work: Array) -> None:
     h += work
 
 
-def _scaled(g: Array, h: Array, delta: float, rate: Any, work: Array) -> None:
+def _scaled(g: Array, h: Array, delta: float, rate: Number, work: Array) -> None:
     """g ← rate·g / (√h + δ)"""
     np.sqrt(h, out=work)
     work += delta

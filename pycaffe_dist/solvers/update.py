@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ def apply(
     """Update one parameter; its diff then holds what was taken off its data."""
     home, blob = engine.home if engine.updates(rule) else HOST, param.blob
 
-    def flat(value: Value) -> Any:
+    def flat(value: Value) -> Array:
         return value.write(home)[: blob.count]
 
     past = {slot: flat(kept.data_value) for slot, kept in history.items()}
@@ -98,7 +97,7 @@ def apply_to(
     if engine.updates(rule):
         engine.update(values, rule, local)
         return
-    dtype: Any = param.blob.dtype.type
+    dtype: type = param.blob.dtype.type
     if rule.scales_update:
         local = replace(local, rate=1.0)
     elif rule.whole:

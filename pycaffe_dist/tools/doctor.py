@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel.job.hostfile import Host
 from pycaffe_dist.parallel.job.supervisor import Job
@@ -43,11 +43,11 @@ class Link:
 class Diagnosis:
     """What was found on the hosts, and what is wrong with it."""
 
-    hosts: list[dict[str, Any]]
+    hosts: list[Facts]
     links: list[Link]
 
     @staticmethod
-    def of(found: dict[str, Any]) -> Diagnosis:
+    def of(found: Facts) -> Diagnosis:
         hosts = found["ranks"]
         names = [host["host"] for host in hosts]
         twice = {name for name in names if names.count(name) > 1}
@@ -143,7 +143,7 @@ class Diagnosis:
             lines.append(f"{len(self.links) - len(slowest)} links are faster")
         return lines
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Facts:
         return {
             "hosts": self.hosts,
             "links": [vars(link) for link in self.links],

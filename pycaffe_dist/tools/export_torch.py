@@ -9,11 +9,12 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist import engines
+from pycaffe_dist.aliases import Facts
+from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
@@ -92,7 +93,7 @@ def _check(
     sums = {n: rng.standard_normal(_blob(net, n).shape).astype(np.float32) for n in module.outputs}
     ours = {f"out:{name}": _blob(net, name).data.copy() for name in module.outputs}
     why = _backward(net, module, sums, ours)
-    given: dict[str, Any] = {f"in:{name}": _blob(net, name).data for name in names}
+    given: Facts = {f"in:{name}": _blob(net, name).data for name in names}
     given |= {f"of:{name}": values for name, values in sums.items()}
     given |= {"inputs": np.array(names)} | ({} if why else {"gradients": np.array(1)})
     theirs = _run(code, state, given, python)
@@ -115,11 +116,11 @@ def _backward(net: Net, module: Module, sums: dict[str, Array], ours: dict[str, 
     return ""
 
 
-def _blob(net: Net, name: str) -> Any:
+def _blob(net: Net, name: str) -> Blob:
     return net.blobs[net.blob_ids[name]]
 
 
-def _run(code: str, state: dict[str, Array], given: dict[str, Any], python: str) -> dict[str, Any]:
+def _run(code: str, state: dict[str, Array], given: Facts, python: str) -> dict[str, Array]:
     with tempfile.TemporaryDirectory(prefix="pcd-torch-") as folder:
         paths = [Path(folder, name) for name in ("net.py", "net.safetensors", "in.npz", "out.npz")]
         paths[0].write_text(code)

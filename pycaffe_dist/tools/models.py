@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.facts import totals
 from pycaffe_dist.files import atomic_write, make_folder
@@ -64,7 +64,7 @@ def as_lines(models: list[Model]) -> list[str]:
     return table(("model", "input", "parameters", "FLOPs", "published".ljust(widest)), rows, left=2)
 
 
-def as_json(models: list[Model]) -> list[dict[str, Any]]:
+def as_json(models: list[Model]) -> list[Facts]:
     return [asdict(m) for m in models]
 
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import View, Views
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import atomic_write
@@ -76,7 +77,7 @@ class Roofline:
     peaks: Peaks
     rows: list[Row]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Facts:
         rows = [asdict(row) | {"gap_ms": row.gap_ms} for row in self.rows]
         return {"peaks": asdict(self.peaks), "rows": rows}
 

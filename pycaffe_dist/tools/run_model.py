@@ -17,10 +17,10 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write, read_bytes, reading
 from pycaffe_dist.layers.base_data import BaseData
@@ -69,11 +69,11 @@ def _described(net: NetParameter, source: BaseData) -> LayerParameter:
     return next(one for one in net.layer if one.name == source.name and not one.bottom)
 
 
-def _facts(source: BaseData, shape: tuple[int, ...]) -> dict[str, Any]:
+def _facts(source: BaseData, shape: tuple[int, ...]) -> Facts:
     """The transform of a data layer as ``pcd predict`` has it; "mean" is an image as cropped."""
     p = source.layer_param.transform_param
     whole = tuple(source.source_shape or shape)[-2:]
-    facts: dict[str, Any] = {"input": list(shape), "images_dim": list(whole)}
+    facts: Facts = {"input": list(shape), "images_dim": list(whole)}
     if p.scale != 1:
         facts["input_scale"] = p.scale
     if p.mean_value:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.plan.links import HANDLING, bits_per_second, measure_rank
@@ -93,7 +93,7 @@ class Simulated:
             return [f"{text} with no bandwidth up to 400 Gbit/s: latency or work bounds it"]
         return [f"{text} with links of {amount(self.needed, 'bit/s')} or more"]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Facts:
         return {
             "alone_ms": 1e3 * self.alone,
             "points": [asdict(p) for p in self.points],

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel.cluster import connect
 from pycaffe_dist.parallel.job.launcher import launched
@@ -20,7 +20,7 @@ from pycaffe_dist.tools.train import TrainOptions, resolve
 from pycaffe_dist.tools.train import train as train_here
 from pycaffe_dist.tools.train_reports import metrics_path
 
-Row = dict[str, Any]
+Row = Facts
 POLL_SECONDS = 0.1
 # What has another name, or none, here.
 OWN = ("solver", "cluster", "command", "device", "comm", "options")
@@ -31,7 +31,7 @@ def train(
     ranks: int | None = None,
     comm: str = "auto",
     callbacks: Sequence[Callable[[Row], object]] = (),
-    **flags: Any,
+    **flags: object,
 ) -> list[Row]:
     """Train as ``pcd train`` does; the rows of its ``metrics.jsonl``, on rank 0.
 
@@ -70,7 +70,7 @@ def train(
     return rows
 
 
-def _options(solver: str, comm: str, flags: dict[str, Any]) -> TrainOptions:
+def _options(solver: str, comm: str, flags: Facts) -> TrainOptions:
     known = _names(TrainOptions) | _names(ClusterSettings)
     for name in flags:
         if name not in known:
@@ -84,7 +84,7 @@ def _names(kind: type) -> set[str]:
     return {field.name for field in fields(kind)} - set(OWN)
 
 
-def _arguments(solver: str, ranks: int, comm: str, flags: dict[str, Any]) -> list[str]:
+def _arguments(solver: str, ranks: int, comm: str, flags: Facts) -> list[str]:
     """The same as arguments of ``pcd train``."""
     words = ["--solver", solver, "--ranks", str(ranks), "--comm", comm]
     for name, value in flags.items():

@@ -6,10 +6,10 @@ import fnmatch
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.memory import Array
@@ -63,7 +63,7 @@ def write_model(path: str, model: Model) -> None:
         about = {"net": model.name, "types": json.dumps(model.types)}
         write_safetensors(path, dict(model.named()), about)
     elif path.endswith(".npz"):
-        arrays: dict[str, Any] = dict(model.named())
+        arrays: Facts = dict(model.named())
         with atomic_write(path) as file:
             np.savez(file, **arrays)
     elif path.endswith((".h5", ".hdf5")):

@@ -5,7 +5,6 @@ changed in training, so that it has to be better by a margin.
 from __future__ import annotations
 
 from math import cos, pi, sin
-from typing import Any
 
 from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.blob import Flags, Views
@@ -34,11 +33,11 @@ class LabelSpecific(Working):
         )
         top[0].reshape_like(x)
 
-    def changed(self, own: Any) -> Array:
+    def changed(self, own: Array) -> Array:
         """The new scores of the labels, (N,)."""
         raise NotImplementedError
 
-    def slope(self, own: Any) -> Array:
+    def slope(self, own: Array) -> Array:
         """What their gradient is multiplied by."""
         raise NotImplementedError
 
@@ -79,11 +78,11 @@ class LabelSpecific(Working):
 class LabelSpecificAdd(LabelSpecific):
     """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y."""
 
-    def changed(self, own: Any) -> Array:
+    def changed(self, own: Array) -> Array:
         bias = self.dtype.type(self.layer_param.label_specific_add_param.bias)
         return own + bias * (own > -bias)
 
-    def slope(self, own: Any) -> Array:
+    def slope(self, own: Array) -> Array:
         return self.dtype.type(1)
 
 
@@ -143,14 +142,14 @@ class LabelSpecificRescale(Scheduled):
         for view in top[1:]:
             view.data[...] = self.weight
 
-    def changed(self, own: Any) -> Array:
+    def changed(self, own: Array) -> Array:
         p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
         new = self.xp.sign(own) * abs(own) ** w if p.power_on_positive else own * w
         if p.bias_fix:
             new = new + (1 - w)
         return self.xp.where(own > 0, new, own) if p.for_ip else new
 
-    def slope(self, own: Any) -> Array:
+    def slope(self, own: Array) -> Array:
         p, w = self.layer_param.label_specific_rescale_param, self.dtype.type(self.weight)
         slope = w * abs(own) ** (w - 1) if p.power_on_positive else own * 0 + w
         return self.xp.where(own > 0, slope, self.dtype.type(1)) if p.for_ip else slope
@@ -183,11 +182,11 @@ class LabelSpecificMargin(Scheduled):
             self.iteration += 1
         super().forward(bottom, top)
 
-    def changed(self, own: Any) -> Array:
+    def changed(self, own: Array) -> Array:
         turn = self._turn()
         return own * cos(turn) - self.xp.sqrt(1 - own * own + self.EPS) * sin(turn)
 
-    def slope(self, own: Any) -> Array:
+    def slope(self, own: Array) -> Array:
         turn = self._turn()
         return own / self.xp.sqrt(1 - own * own + self.EPS) * sin(turn) + cos(turn)
 

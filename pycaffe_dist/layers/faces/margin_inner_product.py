@@ -6,12 +6,14 @@ is |x||w| ψ(θ), ψ(θ) = (−1)ᵏ cos mθ − 2k for θ in [kπ/m, (k + 1)π/
 
 from __future__ import annotations
 
-from typing import Any
-
 from pycaffe_dist.aliases import Array, ArrayModule, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import class_numbers
+from pycaffe_dist.proto.caffe_pb2 import (
+    LargeMarginInnerProductParameter,
+    MarginInnerProductParameter,
+)
 
 TIMES = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3, "QUADRUPLE": 4}
 TINY = 1e-9
@@ -44,10 +46,15 @@ class AngularProduct(Layer):
     label_bottoms = (1,)
     remembers = True  # how many passes there were, and W scaled by each of them
 
-    def read(self, param: Any, bottom: Views) -> None:
+    def read(
+        self,
+        param: MarginInnerProductParameter | LargeMarginInnerProductParameter,
+        name: str,
+        bottom: Views,
+    ) -> None:
+        """``name`` is that of the parameter's ``type``."""
         self.param = param
         self.outputs, self.iteration = param.num_output, param.iteration
-        name = param.DESCRIPTOR.fields_by_name["type"].enum_type.values_by_number[param.type].name
         self.check(name in TIMES, f"type must be one of {', '.join(TIMES)}, found {name}")
         self.times = TIMES[name]
         self.axis = bottom[0].axis(param.axis)
@@ -123,7 +130,8 @@ class MarginInnerProduct(AngularProduct):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        self.read(self.layer_param.margin_inner_product_param, bottom)
+        p = self.layer_param.margin_inner_product_param
+        self.read(p, MarginInnerProductParameter.MarginType.Name(p.type), bottom)
 
     def forward(self, bottom: Views, top: Views) -> None:
         w = self.params[0].change_data()
@@ -159,7 +167,8 @@ class LargeMarginInnerProduct(AngularProduct):
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
-        self.read(self.layer_param.largemargin_inner_product_param, bottom)
+        p = self.layer_param.largemargin_inner_product_param
+        self.read(p, LargeMarginInnerProductParameter.LargeMarginType.Name(p.type), bottom)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.check(not propagate_down[1], "cannot give its labels a gradient")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
@@ -20,7 +18,7 @@ class Focal(SoftmaxWithLoss):
     q = w(p) + w′(p) · p log p.  A subclass writes ``weights``: w(p) and −w′(p).
     """
 
-    def weights(self, p: Any) -> tuple[Array, Array]:
+    def weights(self, p: Array) -> tuple[Array, Array]:
         raise NotImplementedError
 
     def forward(self, bottom: Views, top: Views) -> None:
@@ -66,7 +64,7 @@ class HappynearFocalLoss(Focal):
     Labels, n and tops as those of SoftmaxWithLoss.
     """
 
-    def weights(self, p: Any) -> tuple[Array, Array]:
+    def weights(self, p: Array) -> tuple[Array, Array]:
         given = self.layer_param.focal_loss_param
         alpha, gamma = self.dtype.type(given.alpha), self.dtype.type(given.gamma)
         rising = given.type == FocalLossParameter.ONEADDP
@@ -82,7 +80,7 @@ class FocalLoss(Focal):
     α is 0.25 and γ 2 unless given.  Labels, n and tops as those of SoftmaxWithLoss.
     """
 
-    def weights(self, p: Any) -> tuple[Array, Array]:
+    def weights(self, p: Array) -> tuple[Array, Array]:
         given = self.layer_param.focal_loss_param
         alpha = self.dtype.type(given.alpha if given.HasField("alpha") else 0.25)
         gamma = self.dtype.type(given.gamma)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
@@ -17,7 +15,7 @@ class Curve(Neuron):
     In place, x is kept for the way back.
     """
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         raise NotImplementedError
 
     def slope(self, x: Array) -> Array:
@@ -57,7 +55,7 @@ class Curve(Neuron):
 class Mish(Curve):
     """y = x·t, t = tanh(log(1 + eˣ));  ∂x = ∂y·(t + x·(1 − t²)·σ(x))."""
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return x * self.xp.tanh(self.softplus(x))
 
     def slope(self, x: Array) -> Array:
@@ -73,7 +71,7 @@ class HardSigmoid(Curve):
         p = self.layer_param.hard_sigmoid_param
         self.alpha, self.beta = self.dtype.type(p.alpha), self.dtype.type(p.beta)
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return self.xp.minimum(self.xp.maximum(self.alpha * x + self.beta, 0), 1)
 
     def slope(self, x: Array) -> Array:
@@ -84,7 +82,7 @@ class HardSigmoid(Curve):
 class HardSwish(Curve):
     """y = x·h, h = x/6 + 1/2 cut off to [0, 1];  ∂x = ∂y·(h + x/6 where h is strictly between)."""
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return x * self._gate(x)
 
     def slope(self, x: Array) -> Array:
@@ -102,7 +100,7 @@ class SeLU(Curve):
         p = self.layer_param.selu_param
         self.alpha, self.scale = self.dtype.type(p.alpha), self.dtype.type(getattr(p, "lambda"))
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         below = self.alpha * (self._power(x) - 1)
         return self.scale * (self.xp.maximum(x, 0) + below)
 
@@ -117,7 +115,7 @@ class SeLU(Curve):
 class Softplus(Curve):
     """y = log(1 + eˣ);  ∂x = ∂y·σ(x)."""
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return self.softplus(x)
 
     def slope(self, x: Array) -> Array:
@@ -128,7 +126,7 @@ class Softplus(Curve):
 class Softsign(Curve):
     """y = x / (1 + |x|);  ∂x = ∂y / (1 + |x|)²."""
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return x / (1 + abs(x))
 
     def slope(self, x: Array) -> Array:
@@ -143,7 +141,7 @@ class ScaledTanH(Curve):
         p = self.layer_param.scaled_tanh_param
         self.alpha, self.beta = self.dtype.type(p.alpha), self.dtype.type(p.beta)
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return self.alpha * self.xp.tanh(self.beta * x)
 
     def slope(self, x: Array) -> Array:
@@ -154,7 +152,7 @@ class ScaledTanH(Curve):
 class Cosine(Curve):
     """y = cos x;  ∂x = −∂y·sin x."""
 
-    def value(self, x: Array) -> Any:
+    def value(self, x: Array) -> Array:
         return self.xp.cos(x)
 
     def slope(self, x: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Blob, Flags, View, Views
@@ -29,7 +28,9 @@ class Stage:
     ``params``: W, γ, β, and the decaying sums of μ and σ².
     """
 
-    def __init__(self, block: DenseBlock, name: str, channels: int, conv: Any) -> None:
+    def __init__(
+        self, block: DenseBlock, name: str, channels: int, conv: ConvolutionParameter
+    ) -> None:
         self.block, self.xp, self.dtype = block, block.xp, block.dtype
         p, home = block.layer_param.denseblock_param, block.context.home
         param = LayerParameter(name=f"{block.name}_{name}", phase=block.phase)
@@ -214,7 +215,7 @@ class DenseBlock(Layer):
 
     # -- for the stages ------------------------------------------------------------------------
 
-    def filled(self, shape: Sequence[int], filler: FillerParameter | None) -> Blob:
+    def filled(self, shape: Sequence[int], filler: FillerParameter) -> Blob:
         blob = Blob(shape, self.dtype)
         if not self.context.dry:
             fill(filler, blob.data)

@@ -7,13 +7,13 @@ the image that the net was given.  A region's bins are pixels of the features.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer
+from pycaffe_dist.proto.caffe_pb2 import ROIAlignParameter, ROIPoolingParameter
 
 
 @dataclass
@@ -44,7 +44,7 @@ class RegionLayer(Layer):
     size: tuple[int, int]
     scale: Array
 
-    def read_size(self, p: Any) -> None:
+    def read_size(self, p: ROIPoolingParameter | ROIAlignParameter) -> None:
         """pooled_h, pooled_w and spatial_scale."""
         self.size, self.scale = (p.pooled_h, p.pooled_w), self.dtype.type(p.spatial_scale)
         self.check(min(self.size) > 0, f"pooled_h and pooled_w must be above 0, found {self.size}")

@@ -43,14 +43,15 @@ class Interp(Layer):
         ]
 
     def forward(self, bottom: Views, top: Views) -> None:
-        x = bottom[0].data[(..., *self.kept)]
+        rows, columns = self.kept
+        x = bottom[0].data[..., rows, columns]
         top[0].data[...] = resized(self.xp, x, *self.matrices)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if propagate_down[0]:
-            gx, (down, across) = bottom[0].diff, self.matrices
+            gx, (rows, columns), (down, across) = bottom[0].diff, self.kept, self.matrices
             gx[...] = 0
-            gx[(..., *self.kept)] = resized(self.xp, top[0].diff, down.T, across.T)
+            gx[..., rows, columns] = resized(self.xp, top[0].diff, down.T, across.T)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 8 * top[0].count

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist.aliases import Array
@@ -15,7 +13,7 @@ from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 class ImageSizes:
     """Names and sizes of images in the order of a database: lines of ``name height width``."""
 
-    def __init__(self, path: str, resize: Any = None, count: int = 0) -> None:
+    def __init__(self, path: str, resize: ResizeParameter | None = None, count: int = 0) -> None:
         self.resize = resize
         self.names: list[str] = []
         self.sizes: list[tuple[int, int]] = []
@@ -40,7 +38,7 @@ class ImageSizes:
         return in_pixels(boxes, self.sizes[image % len(self.sizes)], self.resize)
 
 
-def in_pixels(boxes: Array, size: tuple[int, int], resize: Any = None) -> Array:
+def in_pixels(boxes: Array, size: tuple[int, int], resize: ResizeParameter | None = None) -> Array:
     """Boxes in parts of a net's input as pixels of the image, whose height and width are ``size``.
 
     What ``resize`` added around the image is taken off; then boxes are cut to it.
@@ -49,14 +47,14 @@ def in_pixels(boxes: Array, size: tuple[int, int], resize: Any = None) -> Array:
     inner = _inner(resize, height, width)
     part = (boxes - np.tile(inner[:2], 2)) / np.tile(inner[2:] - inner[:2], 2)
     scale = width, height
-    mode = resize.resize_mode if resize else None
-    if mode == ResizeParameter.FIT_SMALL_SIZE and resize.height_scale:
+    small = ResizeParameter.FIT_SMALL_SIZE
+    if resize is not None and resize.resize_mode == small and resize.height_scale:
         scale = resize.width_scale, resize.height_scale
     pixels: Array = np.clip(part, 0, 1) * (*scale, *scale)
     return pixels.astype(boxes.dtype)
 
 
-def _inner(resize: Any, height: int, width: int) -> Array:
+def _inner(resize: ResizeParameter | None, height: int, width: int) -> Array:
     """Where in the net's input the image is: all of it, but for padding."""
     whole = np.array([0.0, 0.0, 1.0, 1.0])
     if resize is None or resize.resize_mode != ResizeParameter.FIT_LARGE_SIZE_AND_PAD:

@@ -5,8 +5,6 @@ Matches are arrays (P,) of numbers of boxes: −1 where there is none, −2 for 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist import boxes
@@ -18,7 +16,7 @@ SMALLEST_OVERLAP = 1e-6
 SMALLEST_BOX = 1e-5
 
 
-def match(p: Any, truth: Array, priors: Array) -> tuple[Array, Array]:
+def match(p: P, truth: Array, priors: Array) -> tuple[Array, Array]:
     """Matches of priors, and the overlap by which each is matched, or else its largest.
 
     First each box of the truth takes a prior: of all pairs the one that overlaps most, then of
@@ -64,7 +62,7 @@ def _pair_off(overlap: Array, found: Array, best: Array) -> None:
         left[:, here[mutual]] = 0
 
 
-def mine(p: Any, found: Array, best: Array, loss: Array, placed: Array) -> Array:
+def mine(p: P, found: Array, best: Array, loss: Array, placed: Array) -> Array:
     """The priors (numbers) that are to learn the background; changes matches if examples are mined.
 
     MAX_NEGATIVE: of those with no match and a largest overlap below ``neg_overlap`` the ones with

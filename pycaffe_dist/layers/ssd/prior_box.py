@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.proto.caffe_pb2 import PriorBoxParameter
 
 Pair = Sequence[float]  # of height and width
 
@@ -39,11 +39,11 @@ class Priors(Layer):
         self.step = self._pair(p, "step", "step")
         self.made: tuple[tuple[Pair, Pair] | None, Array] = (None, np.empty(0))
 
-    def box_sizes(self, p: Any) -> Array:
+    def box_sizes(self, p: PriorBoxParameter) -> Array:
         """(P, 2): the widths and heights of a cell's boxes in pixels."""
         raise NotImplementedError
 
-    def _pair(self, p: Any, what: str, both: str) -> tuple[float, float] | None:
+    def _pair(self, p: PriorBoxParameter, what: str, both: str) -> tuple[float, float] | None:
         """(height, width) that are given as one number or as two."""
         h, w = f"{what}_h", f"{what}_w"
         if p.HasField(h) or p.HasField(w):
@@ -91,7 +91,7 @@ class PriorBox(Priors):
     then s·√r wide and s/√r high for each aspect ratio r but 1, and for 1/r if ``flip``.
     """
 
-    def box_sizes(self, p: Any) -> Array:
+    def box_sizes(self, p: PriorBoxParameter) -> Array:
         self.check(len(p.min_size) > 0, "needs a min_size")
         self.check(min(p.min_size) > 0, f"min_size must be above 0, found {[*p.min_size]}")
         pairs = len(p.max_size) in (0, len(p.min_size))
@@ -111,7 +111,7 @@ class PriorBox(Priors):
         return np.array(sizes, np.float32)
 
 
-def _ratios(p: Any) -> list[float]:
+def _ratios(p: PriorBoxParameter) -> list[float]:
     """The aspect ratios that differ from 1 and among each other by 1e-6 or more."""
     found = [1.0]
     for ratio in p.aspect_ratio:
@@ -124,7 +124,7 @@ def _ratios(p: Any) -> list[float]:
 class PriorBoxClustered(Priors):
     """A box for each pair of ``width`` and ``height``, as given."""
 
-    def box_sizes(self, p: Any) -> Array:
+    def box_sizes(self, p: PriorBoxParameter) -> Array:
         self.check(
             len(p.width) == len(p.height) > 0,
             f"needs as many width as height, found {len(p.width)} and {len(p.height)}",

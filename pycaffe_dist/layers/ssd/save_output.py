@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data.label_map import names, read_label_map
@@ -13,6 +13,7 @@ from pycaffe_dist.layers.ssd.image_sizes import ImageSizes
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
+    from pycaffe_dist.proto.caffe_pb2 import SaveOutputParameter
 
 FORMATS = ("VOC", "COCO", "ILSVRC")
 
@@ -26,7 +27,7 @@ class SaveOutput:
     Without a folder, a label map or a list of images nothing is written, as in SSD.
     """
 
-    def __init__(self, layer: Layer, p: Any) -> None:
+    def __init__(self, layer: Layer, p: SaveOutputParameter) -> None:
         wanted = p.output_directory and p.label_map_file and p.name_size_file
         self.on = bool(wanted) and not layer.context.dry
         self.count = 0

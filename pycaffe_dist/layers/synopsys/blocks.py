@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rearranged import Rearranged
+from pycaffe_dist.proto.caffe_pb2 import DepthToSpaceParameter, SpaceToDepthParameter
 
 
 class Blocks(Rearranged):
@@ -19,7 +19,9 @@ class Blocks(Rearranged):
 
     FORMATS = ("NHWC", "NCHW", "DCR", "CRD")
 
-    def read(self, param: Any, x: Shape) -> tuple[int, int, int, int]:
+    def read(
+        self, param: DepthToSpaceParameter | SpaceToDepthParameter, x: Shape
+    ) -> tuple[int, int, int, int]:
         """N, C, H, W of the bottom."""
         self.block, self.format = param.block_size, param.data_format
         self.check(len(x) == 4, f"needs a bottom of 4 axes, found {x}")

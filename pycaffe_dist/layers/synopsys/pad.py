@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.proto.caffe_pb2 import MirrorPadParameter, PadParameter
 
 # How many of an axis's values cannot be in a border; None if a border may be any length.
 MODES = {"CONSTANT": None, "EDGE": None, "SYMMETRIC": 0, "REFLECT": 1}
+PadMode = Literal["edge", "symmetric", "reflect"]
+PADDED: dict[str, PadMode] = {"EDGE": "edge", "SYMMETRIC": "symmetric", "REFLECT": "reflect"}
 Margin = tuple[int, int]  # how much an axis gets before its values, and behind them
 
 
@@ -22,7 +25,7 @@ class Pad(Layer):
     ``paddings``: for each axis, how much is put before the values and behind them.
     """
 
-    param: Any  # pad_param, or another with paddings and constant_values
+    param: PadParameter | MirrorPadParameter
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.param = self.layer_param.pad_param
@@ -87,7 +90,7 @@ class MirrorPad(Pad):
         """
         before, behind = margin
         values = np.arange(before, before + size)
-        source = np.pad(values, margin, mode=self.mode.lower())
+        source = np.pad(values, margin, PADDED[self.mode])
         places = np.r_[:before, before + size : before + size + behind]
         return self.xp.asarray(places), self.xp.asarray(source[places])
 

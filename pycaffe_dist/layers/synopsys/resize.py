@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.proto.caffe_pb2 import ResizeBilinearParameter, ResizeNearestNeighborParameter
 
 HALF = np.float32(0.5)
 AXES = {"NCHW": (2, 3), "NHWC": (1, 2)}  # of height and width
@@ -25,7 +24,7 @@ class Resize(Layer):
 
     fades = False
 
-    def read(self, param: Any) -> None:
+    def read(self, param: ResizeBilinearParameter | ResizeNearestNeighborParameter) -> None:
         self.param = param
         self.check(
             param.data_format in AXES,
@@ -105,12 +104,13 @@ class ResizeBilinear(Resize):
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.read(self.layer_param.resize_bilinear_param)
+        self.pytorch = self.layer_param.resize_bilinear_param.pytorch_half_pixel
 
     def taps(self, i: Array, size: int, scale: np.float32) -> tuple[Array, Array, Array]:
         p = i * scale
-        if self.param.pytorch_half_pixel and len(i) == 1:
+        if self.pytorch and len(i) == 1:
             p = -HALF + i
-        elif self.param.half_pixel_centers or self.param.pytorch_half_pixel:
+        elif self.param.half_pixel_centers or self.pytorch:
             p = (i + HALF) * scale - HALF
         low = np.floor(p)
         return low, np.ceil(p), p - low

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import EllipsisType
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array, Shape
+from pycaffe_dist.aliases import Array, Index, Shape
 from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rearranged import Rearranged
@@ -53,17 +53,17 @@ class StridedSlice(Rearranged):
     def view(self, x: Array) -> Array:
         return x[self.index]
 
-    def _by_axes(self, axes: int) -> tuple[Any, ...]:
+    def _by_axes(self, axes: int) -> Index:
         p = self.layer_param.strided_slice_param
-        index: list[Any] = [slice(None)] * axes
+        index: list[int | slice | EllipsisType | None] = [slice(None)] * axes
         for axis, *part in zip(p.axes, p.begin, p.end, self.strides, strict=True):
             self.check(-axes <= axis < axes, f"axis {axis} is out of range for {axes} axes")
             index[axis] = slice(*part)
         return tuple(index)
 
-    def _by_masks(self) -> tuple[Any, ...]:
+    def _by_masks(self) -> Index:
         p = self.layer_param.strided_slice_param
-        index: list[Any] = []
+        index: list[int | slice | EllipsisType | None] = []
         for i, (begin, end, stride) in enumerate(zip(p.begin, p.end, self.strides, strict=True)):
             bit = 1 << i
             if p.ellipsis_mask & bit:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,12 +14,13 @@ from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconv
 from pycaffe_dist.layers.pooling import LOWEST
 from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.layers.work import Working
+from pycaffe_dist.proto.caffe_pb2 import Convolution3DParameter, ConvolutionParameter
 
 
 def in_bvlc_words(layer: BaseConvolution) -> None:
     """Say convolution3d_param, or C3D 1.0's additions to convolution_param, in BVLC's words."""
     p, own = layer.layer_param.convolution_param, layer.layer_param.convolution3d_param
-    sizes: Any = p
+    sizes: ConvolutionParameter | Convolution3DParameter = p
     side, pad, stride = max([*p.kernel_size, 0]), max([*p.pad, 0]), max([*p.stride[:1], 1])
     if layer.layer_param.HasField("convolution3d_param"):
         sizes = own
@@ -71,7 +71,7 @@ class Pooling3D(Working):
 
     def setup(self, bottom: Views, top: Views) -> None:
         own = self.layer_param.HasField("pooling3d_param")
-        p: Any = self.layer_param.pooling3d_param if own else self.layer_param.pooling_param
+        p = self.layer_param.pooling3d_param if own else self.layer_param.pooling_param
         self.maximum = p.pool == p.MAX
         self.check(p.pool in (p.MAX, p.AVE), "knows only MAX and AVE")
         self.check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,13 @@ from pycaffe_dist.files import read_bytes
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.base_data import BadRecord, Draft, Label
 from pycaffe_dist.layers.image_data import ImageData
-from pycaffe_dist.proto.caffe_pb2 import TRAIN, LayerParameter, ResizeParameter
+from pycaffe_dist.proto.caffe_pb2 import (
+    TRAIN,
+    ImageDataParameter,
+    LayerParameter,
+    ResizeParameter,
+    VideoDataParameter,
+)
 
 
 class Clip(NamedTuple):
@@ -129,10 +135,13 @@ class VideoData(Clips):
     ``sampling_rate`` apart.  All frames of a clip are cropped and mirrored alike.
     """
 
+    def _own(self) -> VideoDataParameter | ImageDataParameter:
+        if self.layer_param.HasField("video_data_param"):
+            return self.layer_param.video_data_param
+        return self.layer_param.image_data_param  # C3D 1.0 has its settings there
+
     def frames(self, clip: Clip, rng: np.random.Generator | None) -> list[Pixels]:
-        own: Any = self.layer_param.video_data_param
-        if not self.layer_param.HasField("video_data_param"):
-            own = self.layer_param.image_data_param  # C3D 1.0 has its settings there
+        own = self._own()
         color = Color.COLOR if self.layer_param.image_data_param.is_color else Color.GRAY
         last = clip.number + own.new_length * own.sampling_rate
         numbers = range(clip.number, last, own.sampling_rate)
@@ -158,10 +167,7 @@ class VideoData(Clips):
         return (channels, self._length(), height, width)
 
     def _length(self) -> int:
-        own: Any = self.layer_param.video_data_param
-        if not self.layer_param.HasField("video_data_param"):
-            own = self.layer_param.image_data_param
-        return max(1, int(own.new_length))
+        return max(1, int(self._own().new_length))
 
 
 def _segmented(param: LayerParameter) -> bool:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.base import Loss
@@ -66,7 +65,7 @@ class DeviceWay(Way):
     def losses(self, loss: Loss) -> DeviceLosses | None:
         return DeviceLosses(self.nccl, self.watch, loss) if isinstance(loss, Scalar) else None
 
-    def mean_over_ranks(self, values: DeviceArray) -> Any:
+    def mean_over_ranks(self, values: DeviceArray) -> DeviceArray:
         mean = values.copy()
         issue = partial(self.nccl.all_reduce, [mean], mean=True)
         self.watch.begin("BatchNorm", self.nccl, issue).wait()
@@ -83,7 +82,7 @@ class DeviceLosses:
         issue = partial(nccl.all_gather, [(loss.place, self._losses)])
         self._pending = watch.begin("losses", nccl, issue)
 
-    def all(self) -> Any:
+    def all(self) -> DeviceArray:
         """An array on the device."""
         self._pending.wait()
         return self._losses

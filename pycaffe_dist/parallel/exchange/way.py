@@ -46,6 +46,6 @@ class Way:
         """The losses of all ranks, if they travel this way; None: with what else ranks tell."""
         return None
 
-    def mean_over_ranks(self, values: DeviceArray) -> Any:
+    def mean_over_ranks(self, values: DeviceArray) -> DeviceArray:
         """The mean of an array over ranks; None: it is made in the hosts."""
         return None
