@@ -29,8 +29,8 @@ class Substitute(Protocol):
     @property
     def name(self) -> str: ...
 
-    def forward(self) -> Loss | None:
-        """The loss of a pass; None: the layers are to run."""
+    def forward(self) -> Loss:
+        """The loss of a pass, which the layers compute where they are faster."""
 
     def settle(self) -> None:
         """Layers know what a forward pass leaves for a backward."""

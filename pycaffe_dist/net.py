@@ -242,9 +242,7 @@ class Net:
         last = len(self.layers) - 1 if end is None else end
         self._check_range(start, last)
         if self.substitute is not None and (start, last) == (0, len(self.layers) - 1):
-            loss = self.substitute.forward()
-            if loss is not None:
-                return loss
+            return self.substitute.forward()
         return self.forward_here(start, last)
 
     def forward_here(self, start: int = 0, end: int | None = None) -> Loss:

@@ -164,15 +164,11 @@ layer { name: "lstm" type: "LSTM" bottom: "x" bottom: "cont" top: "h"
 
 
 def test_a_library_that_computes_something_else_is_left_out(build, images, monkeypatch):
-    class Wrong:
-        def __init__(self, model, outputs, precision):
-            pass
-
-        def run(self, inputs):
-            return [np.full((2, 5), 0.2, np.float32)]
+    def wrong(model, outputs, precision):
+        return lambda inputs: [np.full((2, 5), 0.2, np.float32)]
 
     monkeypatch.setattr(runner, "PATIENCE", 0.0)
-    monkeypatch.setattr(libraries, "LIBRARIES", dict.fromkeys(runtime.NAMES, Wrong))
+    monkeypatch.setattr(libraries, "LIBRARIES", dict.fromkeys(runtime.NAMES, wrong))
     monkeypatch.setenv(runtime.VARIABLE, "auto")
     net, ours = build(), build(alone=True)
     net.forward(data=images)
@@ -224,6 +220,12 @@ def test_a_blob_between_may_be_made_by_a_layer_that_reads_its_top_first(library,
         n.forward(data=images)
     assert net.core.substitute.name == library
     assert net.blobs["shuffled"].data == pytest.approx(ours.blobs["shuffled"].data, abs=1e-5)
+
+
+def test_a_net_that_changes_its_input_in_place_is_our_engines(library, build):
+    changed = 'layer { name: "d" type: "ReLU" bottom: "data" top: "data" }'
+    with pytest.raises(PcdError, match="changes in place what the net is given"):
+        build(NET.replace('layer { name: "conv"', changed + '\nlayer { name: "conv"')).forward()
 
 
 def test_signals_are_heard_after_nets_have_gone(library, build, images, in_child):
