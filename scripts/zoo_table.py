@@ -10,6 +10,7 @@ check     `pcd check` accepts the file in at least one phase
 train     two iterations with `--fake-data`, for nets with a loss
 to_bvlc   where `--to-bvlc` changes layers: the same outputs before and after, random weights
 export    `pcd export` with random weights, compared with ONNX Runtime, for nets without a loss
+half      the same with `--fp16`
 torch     the same with `--torch`, compared with PyTorch, gradients too; PCD_TORCH_PYTHON names an
           interpreter that has it
 
@@ -25,6 +26,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,7 @@ from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter, NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.state import filter_net
+from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.registry import layer_types
 from pycaffe_dist.tools.check import check_file
 from pycaffe_dist.tools.export_torch import export_torch
@@ -99,31 +102,40 @@ def compare_to_bvlc(path: Path) -> str:
     return f"{len(deals)} layers, {apart:.1g}"
 
 
-def export(path: Path) -> str:
+def export(path: Path, fp16: bool = False) -> str:
     from pycaffe_dist.tools.export import Wanted, export_model
 
     with tempfile.TemporaryDirectory() as folder:
-        weights = random_weights(path, folder)
-        report = export_model(str(path), weights, f"{folder}/net.onnx", Wanted())
+        net, weights = with_random_weights(path, folder)
+        report = export_model(net, weights, f"{folder}/net.onnx", Wanted(fp16=fp16))
     return f"{max(report.differences.values(), default=0.0):.1g}"
 
 
 def export_module(path: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        weights = random_weights(path, folder)
-        report = export_torch(str(path), weights, f"{folder}/net.py")
+        net, weights = with_random_weights(path, folder)
+        report = export_torch(net, weights, f"{folder}/net.py")
     if not report.differences:
         raise NotMeant("no PyTorch here")
     return f"{max(report.differences.values()):.1g} {report.gradients}".strip()
 
 
-def random_weights(path: Path, folder: str) -> str:
-    if has_loss(filter_net(in_test(path))):
+def with_random_weights(path: Path, folder: str) -> tuple[str, str]:
+    """Files of a net and its weights; a few images at a time, where the net lets us."""
+    param = filter_net(in_test(path))
+    if has_loss(param):
         raise NotMeant("has a loss")
-    net = built(in_test(path))
+    files = f"{folder}/net.prototxt", f"{folder}/net.caffemodel"
+    try:
+        few = in_test(path)
+        batches(few, BATCH)
+        net = built(few)
+    except PcdError:
+        net = built(in_test(path))
+    Path(files[0]).write_text(format_text(net.written))
     randomise(net)
-    save_weights(net, f"{folder}/net.caffemodel")
-    return f"{folder}/net.caffemodel"
+    save_weights(net, files[1])
+    return files
 
 
 STEPS: dict[str, Callable[[Path], str]] = {
@@ -131,6 +143,7 @@ STEPS: dict[str, Callable[[Path], str]] = {
     "train": train,
     "to_bvlc": compare_to_bvlc,
     "export": export,
+    "half": partial(export, fp16=True),
     "torch": export_module,
 }
 
@@ -155,11 +168,15 @@ def deployed(path: Path) -> NetParameter:
     net = filter_net(in_test(path))
     if any(not layer.bottom and layer.type != "Input" for layer in net.layer):
         net = fake_data(net, batch_size=1)
+    batches(net, 1)
+    return net
+
+
+def batches(net: NetParameter, most: int) -> None:
     for layer in net.layer:
         for shape in layer.input_param.shape:
             if len(shape.dim) == 4:
-                shape.dim[0] = 1
-    return net
+                shape.dim[0] = min(shape.dim[0], most)
 
 
 def built(net: NetParameter) -> Net:
@@ -243,7 +260,7 @@ def main() -> int:
     options.add_argument("nets", nargs="+", type=Path, metavar="ZOO|NET")
     options.add_argument("--part", default="fork", help="which of the lists in index.json")
     options.add_argument(
-        "--steps", default="check,train,to_bvlc,export", help="default: all but torch"
+        "--steps", default="check,train,to_bvlc,export", help="default: all but half and torch"
     )
     options.add_argument("--seconds", type=int, default=600, help="for each step")
     options.add_argument("-o", "--output", type=Path, default=Path("runs/zoo.md"))

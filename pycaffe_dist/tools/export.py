@@ -17,7 +17,7 @@ from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.check import difference, run_apart
+from pycaffe_dist.onnx.check import Comparison, compare, run_apart
 from pycaffe_dist.onnx.export import USUAL, Dynamic, Exported, export
 from pycaffe_dist.onnx.folding import fold
 from pycaffe_dist.onnx.halving import halve
@@ -47,6 +47,12 @@ class Wanted:
     tolerance: float | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def limit(self) -> float:
+        """The largest difference that is allowed, by the largest value."""
+        usual = HALF_TOLERANCE if self.fp16 else TOLERANCE
+        return usual if self.tolerance is None else self.tolerance
+
 
 @dataclass(frozen=True)
 class Report:
@@ -71,14 +77,9 @@ def export_model(model: str, weights: str, target: str, wanted: Wanted) -> Repor
     with atomic_write(target) as file:
         written = write_model(made, file)
         file.flush()
-        if wanted.check and written.size > LARGE and (one := _of_one_item(net, made, wanted)):
-            found = _differences_of_large(net, one, Path(file.name), written, wanted)
-        elif wanted.check:
-            found = _differences(net, made, Path(file.name), wanted)
-        else:
-            found = {}
-        _refuse(found, wanted)
-    return Report(written.size, made.operators, made.left_out, folded, found)
+        found = _checked(net, made, Path(file.name), written, wanted) if wanted.check else {}
+    differences = {name: one.apart for name, one in found.items()}
+    return Report(written.size, made.operators, made.left_out, folded, differences)
 
 
 def _changed(made: Exported, wanted: Wanted) -> int:
@@ -113,18 +114,40 @@ def _describe(made: Exported, model: str, weights: str, wanted: Wanted) -> None:
 # -- the check -------------------------------------------------------------------------------------
 
 
-def _differences(net: Net, made: Exported, path: Path, wanted: Wanted) -> dict[str, float]:
+def _checked(
+    net: Net, made: Exported, path: Path, written: Written, wanted: Wanted
+) -> dict[str, Comparison]:
+    """What ONNX Runtime makes of the bytes in the file, and how far it is from our engine.
+
+    Raises:
+        NetError: onnx's checker does not take it, or it computes something else.
+    """
+    if written.size > LARGE:
+        found = _differences_of_large(net, made, path, written, wanted)
+    else:
+        found = _differences(net, made, path, wanted)
+    wrong = {name: one.apart for name, one in found.items() if not one.within(wanted.limit)}
+    if wrong:
+        parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
+        raise NetError(
+            f"ONNX Runtime computes something else than this net: {parts} of the largest value, "
+            f"more than {wanted.limit:g}. Nothing was written; --tolerance allows more"
+        )
+    return found
+
+
+def _differences(net: Net, made: Exported, path: Path, wanted: Wanted) -> dict[str, Comparison]:
     """The largest of each output over all passes."""
-    worst: dict[str, float] = {}
-    names = {value.name for value in made.model.graph.output}
+    try:
+        onnx.checker.check_model(str(path), full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as e:
+        raise NetError(f"the exported model is not valid: {' '.join(str(e).split())}") from e
+    worst: dict[str, Comparison] = {}
     for inputs, fed in _passes(net, made, wanted):
-        theirs = run_apart(path, fed)
-        for name, values in inputs.items():
-            net.blobs[net.blob_ids[name]].data[...] = values
-        net.forward()
-        for name in sorted(names & net.blob_ids.keys()):
-            ours = net.blobs[net.blob_ids[name]].data
-            worst[name] = max(worst.get(name, 0.0), difference(ours, theirs[name]))
+        found = compare(net, inputs, run_apart(path, fed), wanted.limit, wanted.fp16)
+        for name, one in found.items():
+            both = (worst.get(name, one), one)
+            worst[name] = max(both, key=lambda c: (not c.within(wanted.limit), c.apart))
     return worst
 
 
@@ -166,9 +189,10 @@ def _same_but_for_batches(made: Exported, one: Exported) -> bool:
 
 
 def _differences_of_large(
-    net: Net, one: Exported, path: Path, written: Written, wanted: Wanted
-) -> dict[str, float]:
+    net: Net, made: Exported, path: Path, written: Written, wanted: Wanted
+) -> dict[str, Comparison]:
     """With the values where they are in the file: ONNX Runtime maps them and makes no copy."""
+    one = _of_one_item(net, made, wanted) or made
     beside = path.with_name(f"{path.name}.check")
     try:
         beside.write_bytes(pointing(one, path.name, written.places))
@@ -222,15 +246,3 @@ def _picture(
     raw = rng.integers(0, 256, (n, height, width, channels), np.uint8)
     values = raw.astype(np.float32).transpose(0, 3, 1, 2)
     return how.apply(values), raw
-
-
-def _refuse(found: Mapping[str, float], wanted: Wanted) -> None:
-    usual = HALF_TOLERANCE if wanted.fp16 else TOLERANCE
-    limit = usual if wanted.tolerance is None else wanted.tolerance
-    wrong = {name: apart for name, apart in found.items() if not apart <= limit}
-    if wrong:
-        parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
-        raise NetError(
-            f"ONNX Runtime computes something else than this net: {parts} of the largest value, "
-            f"more than {limit:g}. Nothing was written; --tolerance allows more"
-        )

@@ -14,7 +14,7 @@ from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import save_weights
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.check import difference, run_apart
+from pycaffe_dist.onnx.check import Comparison, compare, run_apart
 from pycaffe_dist.onnx.importing.build import Builder
 from pycaffe_dist.onnx.importing.model import Model, read_model
 from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter
@@ -46,8 +46,8 @@ def import_model(
     builder = Builder(model)
     param = builder.build()
     net = filled(param, builder.weights)
-    found = _differences(net, model) if check else {}
-    wrong = {name: apart for name, apart in found.items() if not apart <= tolerance}
+    found = _differences(net, model, tolerance) if check else {}
+    wrong = {name: made.apart for name, made in found.items() if not made.within(tolerance)}
     if wrong:
         parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
         raise NetError(
@@ -58,7 +58,7 @@ def import_model(
         file.write(format_text(param).encode())
     save_weights(net, weights_file)
     count = sum(blob.size for values in builder.weights.values() for blob in values)
-    return Imported(len(param.layer), count, found)
+    return Imported(len(param.layer), count, {name: made.apart for name, made in found.items()})
 
 
 def filled(param: NetParameter, weights: Mapping[str, list[Array]]) -> Net:
@@ -77,14 +77,8 @@ def filled(param: NetParameter, weights: Mapping[str, list[Array]]) -> Net:
     return net
 
 
-def _differences(net: Net, model: Model) -> dict[str, float]:
+def _differences(net: Net, model: Model, tolerance: float) -> dict[str, Comparison]:
     rng = np.random.default_rng(1)
     inputs = {n: rng.standard_normal(model.shapes[n]).astype(np.float32) for n in model.inputs}
-    theirs = run_apart(model.path, inputs)
-    for name, values in inputs.items():
-        net.blobs[net.blob_ids[name]].data[...] = values
-    net.forward()
-    return {
-        name: difference(net.blobs[net.blob_ids[name]].data, np.asarray(values, np.float32))
-        for name, values in theirs.items()
-    }
+    theirs = {n: np.asarray(a, np.float32) for n, a in run_apart(model.path, inputs).items()}
+    return compare(net, inputs, theirs, tolerance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,10 @@ class Regions:
 
 @exports(ROIPooling)
 def roi_pooling(g: Graph, layer: ROIPooling, x: Values) -> str:
+    layer.check(
+        math.prod(x[1].shape) % 5 == 0,
+        f"needs regions of 5 numbers, the net gives it {x[1].shape}: change the shape of its input",
+    )
     rois = g.reshape(x[1], [-1, 5])
     if layer.pad_ratio:
         rois = Regions.of(g, x[1], layer.pad_ratio).joined(g)

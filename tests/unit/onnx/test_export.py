@@ -111,6 +111,14 @@ def test_what_has_no_form_is_named():
         export(build(INPUT, layer))
 
 
+def test_regions_of_other_than_five_numbers_are_refused():
+    rois = 'layer { name: "rois" type: "Input" top: "r" input_param { shape { dim: 1 dim: 4 } } }'
+    layer = """layer { name: "pool" type: "ROIPooling" bottom: "data" bottom: "r" top: "x"
+      roi_pooling_param { pooled_w: 2 pooled_h: 2 } }"""
+    with pytest.raises(NetError, match=r"needs regions of 5 numbers, the net gives it \(1, 4\)"):
+        export(build(INPUT, rois, layer))
+
+
 def test_dropout_that_draws_in_test_is_refused():
     layer = """layer { name: "d" type: "Dropout" bottom: "data" top: "x"
       dropout_param { sample_weights_test: true } }"""

@@ -1,0 +1,84 @@
+"""Differences from ONNX Runtime: rounding is told from mistakes by a pass in float64."""
+
+import numpy as np
+import pytest
+
+from pycaffe_dist.engines.base import NUMPY
+from pycaffe_dist.layer import Context
+from pycaffe_dist.net import Net
+from pycaffe_dist.onnx.check import Comparison, compare, difference
+from pycaffe_dist.proto.caffe_pb2 import NetParameter
+from pycaffe_dist.proto.text import parse_text
+
+# (1000 x + y) − 1000 x: in float32 three digits of y are lost.
+CANCELLING = """
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 50 } } }
+layer { name: "y" type: "Input" top: "y" input_param { shape { dim: 1 dim: 50 } } }
+layer { name: "sum" type: "Eltwise" bottom: "x" bottom: "y" top: "sum"
+  eltwise_param { coeff: 1000 coeff: 1 } }
+layer { name: "rest" type: "Eltwise" bottom: "sum" bottom: "x" top: "rest"
+  eltwise_param { coeff: 1 coeff: -1000 } }
+"""
+LIMIT = 1e-5
+
+
+@pytest.fixture
+def net():
+    param = parse_text(CANCELLING, NetParameter()).message
+    param.state.phase = 1
+    return Net(param, Context(engine=NUMPY))
+
+
+@pytest.fixture
+def inputs():
+    rng = np.random.default_rng(0)
+    return {name: rng.standard_normal((1, 50)).astype(np.float32) for name in "xy"}
+
+
+def test_another_rounding_is_taken_for_one_and_told(net, inputs, caplog):
+    found = compare(net, inputs, {"rest": inputs["y"]}, LIMIT)["rest"]
+    assert found.apart > LIMIT and found.within(LIMIT)
+    assert found.theirs < found.ours == pytest.approx(found.apart, rel=1e-3)
+    assert "rest differs by" in caplog.text and "This is rounding" in caplog.text
+
+
+def test_a_mistake_is_not(net, inputs, caplog):
+    wrong = inputs["y"].copy()
+    wrong[0, 7] += 0.01
+    found = compare(net, inputs, {"rest": wrong}, LIMIT)["rest"]
+    assert found.theirs > 3 * found.ours > 0
+    assert not found.within(LIMIT)
+    assert "rounding" not in caplog.text
+
+
+def test_half_precision_is_judged_by_our_layers_in_half_precision(net, inputs):
+    x, y = (inputs[name].astype(np.float16) for name in "xy")
+    theirs = (np.float16(1000) * x + y) - np.float16(1000) * x
+    theirs = {"rest": theirs.astype(np.float32)}
+    found = compare(net, inputs, theirs, 1e-2, half=True)["rest"]
+    assert found.apart > 1e-2 and found.within(1e-2)
+    assert not compare(net, inputs, theirs, 1e-2)["rest"].within(1e-2)
+
+
+def test_what_is_within_the_limit_needs_no_second_pass(net, inputs):
+    net.forward()
+    found = compare(net, inputs, {"rest": inputs["y"], "no blob": inputs["x"]}, 0.1)
+    assert found.keys() == {"rest"}
+    assert (found["rest"].ours, found["rest"].theirs) == (0, 0)
+
+
+@pytest.mark.parametrize("apart", [np.inf, np.nan])
+def test_what_is_no_number_is_no_rounding(apart):
+    assert not Comparison(apart, 0.0, apart).within(LIMIT)
+    assert not Comparison(apart, apart, apart).within(LIMIT)
+
+
+def test_nothing_is_told_where_rounding_is_all_there_is():
+    assert not Comparison(0.5, 0.4, 0.4).within(1e-4)
+
+
+def test_values_that_are_no_numbers_differ_from_those_that_are():
+    a = np.array([1.0, np.nan, np.inf])
+    assert difference(a, a) == 0
+    assert difference(a, np.array([1.0, 2.0, np.inf])) == np.inf
+    assert difference(a, a[:2]) == np.inf
