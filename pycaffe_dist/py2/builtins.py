@@ -11,9 +11,9 @@ import os
 import sys
 from types import ModuleType
 
-from pycaffe_dist.py2 import files, operations
+from pycaffe_dist.py2 import files, order
 from pycaffe_dist.py2.operations import by_key
-from pycaffe_dist.py2.strings import as_bytes
+from pycaffe_dist.py2.strings import ByteStr, as_bytes
 from pycaffe_dist.py2.values import Names, Value
 
 ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
@@ -39,6 +39,28 @@ class _Text(type):
 
 
 class unicode(metaclass=_Text): ...
+
+
+class _Bytes(type):
+    def __instancecheck__(cls, value: Value) -> bool:
+        return isinstance(value, (str, bytes))
+
+    def __call__(cls, value: Value = "") -> Value:
+        return value if isinstance(value, (str, bytes)) else str(value)
+
+
+class bytes_(metaclass=_Bytes):
+    """Python 2's ``bytes`` is its ``str``."""
+
+
+class bytearray_(bytearray):
+    """Also of text, and as text."""
+
+    def __init__(self, source: Value = b"", *encoding: str) -> None:
+        super().__init__(source if encoding else as_bytes(source), *encoding)
+
+    def __str__(self) -> str:
+        return str(ByteStr(self))
 
 
 class _Files(type):
@@ -89,7 +111,7 @@ def sorted_(
     except TypeError:
         if cmp is not None:
             raise
-        return builtins.sorted(items, **by_key(operations.cmp, key, reverse))
+        return builtins.sorted(items, **by_key(order.cmp, key, reverse))
 
 
 def min_(*values: Value, **key: Value) -> Value:
@@ -109,7 +131,7 @@ def _extreme(choose: Value, values: Value, key: Value) -> Value:
     except TypeError:
         if key:
             raise
-        return choose(items, key=functools.cmp_to_key(operations.cmp))
+        return choose(items, key=functools.cmp_to_key(order.cmp))
 
 
 def round_(number: Value, digits: int = 0) -> Value:
@@ -181,8 +203,10 @@ NAMES: Names = {
     "apply": apply,
     "basestring": basestring,
     "buffer": buffer,
+    "bytearray": bytearray_,
+    "bytes": bytes_,
     "chr": chr_,
-    "cmp": operations.cmp,
+    "cmp": order.cmp,
     "file": file,
     "filter": filter_,
     "get_ipython": _Notebook,

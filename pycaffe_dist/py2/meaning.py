@@ -13,6 +13,18 @@ from pycaffe_dist.py2.builtins import GONE
 from pycaffe_dist.py2.edits import Edits
 from pycaffe_dist.py2.imports import imported
 from pycaffe_dist.py2.leaks import leave_variables
+from pycaffe_dist.py2.nodes import (
+    VALUES,
+    gives_contours,
+    has_float,
+    has_slice,
+    is_dotted,
+    is_large,
+    is_nothing,
+    is_text,
+    may_be_float,
+    one_is_large,
+)
 from pycaffe_dist.py2.strings import OURS
 
 # Methods without arguments, by the function that stands for each.
@@ -31,19 +43,24 @@ WITH_ARGUMENTS = {
     "encode": "encode",
     "getiterator": "iterated",
     "has_key": "has_key",
+    "itemset": "itemset",
+    "ptp": "ptp",
     "reshape": "reshape",
     "tostring": "tostring",
     "translate": "mapped",
     "SerializeToString": "serialized",
 }
-VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)
 ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "less"),
     ast.LtE: ("<=", "less_or_equal"),
     ast.Gt: (">", "greater"),
     ast.GtE: (">=", "greater_or_equal"),
 }
-SILENT = ("join", "reshape", "translate")  # seldom anything else than they are today
+EQUALITY: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("==", "equal"),
+    ast.NotEq: ("!=", "not_equal"),
+}
+SILENT = ("format", "join", "reshape", "translate")  # seldom anything else than they are today
 WIDER: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "plus"),
     ast.Sub: ("-", "minus"),
@@ -102,12 +119,12 @@ class _Walk(ast.NodeVisitor):
     # -- division ----------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        if isinstance(node.op, ast.Div) and not self.true_division and not _has_float(node):
+        if isinstance(node.op, ast.Div) and not self.true_division and not has_float(node):
             self._function(node, node.left, node.right, "/", "div")
             self.changes["/ that may be between integers"] += 1
-        elif isinstance(node.op, ast.Mod) and _is_text(node.left):
+        elif isinstance(node.op, ast.Mod) and is_text(node.left):
             self._function(node, node.left, node.right, "%", "formatted")
-        elif type(node.op) in WIDER and _one_is_large(node):
+        elif type(node.op) in WIDER and one_is_large(node):
             self._function(node, node.left, node.right, *WIDER[type(node.op)])
         self.generic_visit(node)
 
@@ -128,7 +145,7 @@ class _Walk(ast.NodeVisitor):
         target = node.target
         if isinstance(target, ast.Subscript):
             self.edits.wrap(node.value, "one")
-            if _may_be_float(target.slice) and _is_dotted(target.value):
+            if may_be_float(target.slice) and is_dotted(target.value):
                 self.edits.open(target.slice, f"{OURS}.place({ast.unparse(target.value)}, ")
                 self.edits.close(target.slice)
         self.generic_visit(node)
@@ -136,14 +153,14 @@ class _Walk(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         """``a[i] = v``, for a value in an array of one."""
         target, value = node.targets[0], node.value
-        if _gives_contours(value) and isinstance(target, ast.Tuple) and len(target.elts) == 3:
+        if gives_contours(value) and isinstance(target, ast.Tuple) and len(target.elts) == 3:
             self.edits.wrap(value, "with_image")
             self.changes["findContours with three results"] += 1
         if (
             len(node.targets) == 1
             and isinstance(target, ast.Subscript)
-            and not _has_slice(target.slice)
-            and (isinstance(value, VALUES) or _is_large(value))
+            and not has_slice(target.slice)
+            and (isinstance(value, VALUES) or is_large(value))
         ):
             bracket = self.edits.token("[", self.edits.end(target.value), self.edits.end(target))
             equals = self.edits.token("=", self.edits.end(target), self.edits.end(node))
@@ -155,7 +172,7 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         """``e[0]`` of an exception; ``a[i]`` and ``a[i, x:y]``, for an index that is a float."""
-        if isinstance(node.slice, ast.Tuple) and _has_slice(node.slice):
+        if isinstance(node.slice, ast.Tuple) and has_slice(node.slice):
             for part in node.slice.elts:
                 if isinstance(part, VALUES):
                     self.edits.wrap(part, "at")
@@ -163,7 +180,7 @@ class _Walk(ast.NodeVisitor):
             if isinstance(node.value, ast.Name) and node.value.id in self.caught:
                 self.edits.close(node.value, ".args")
                 self.changes["e[0] of an exception"] += 1
-            elif _may_be_float(node.slice):
+            elif may_be_float(node.slice):
                 begin, end = self.edits.end(node.value), self.edits.end(node)
                 bracket = self.edits.token("[", begin, end)
                 self.edits.open(node, f"{OURS}.item(")
@@ -179,10 +196,23 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        """``a < b``, for a None that is less than everything; ``a < b < c`` stays."""
-        order = ORDERS.get(type(node.ops[0]))
+        """``a < b``, for a None that is less than everything; ``a < b < c`` stays.
+
+        ``a == None`` and ``a == []``, for an array.
+        """
+        sides = (node.left, node.comparators[0])
+        kind = type(node.ops[0])
+        order = ORDERS.get(kind) or (EQUALITY.get(kind) if any(map(is_nothing, sides)) else None)
         if order and len(node.ops) == 1:
-            self._function(node, node.left, node.comparators[0], *order)
+            self._function(node, *sides, *order)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        """``-mask``, which was the opposite of an array of truths."""
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, (ast.Name, ast.Compare)):
+            begin = self.edits.begin(node)
+            self.edits.replace(begin, begin + 1, f"{OURS}.negative(")
+            self.edits.close(node)
         self.generic_visit(node)
 
     # -- methods -----------------------------------------------------------------------------
@@ -201,6 +231,8 @@ class _Walk(ast.NodeVisitor):
             self._instead(call, method, PLAIN[name], self.edits.end(call), ")")
         elif name in WITH_ARGUMENTS or (name in ("sort", "join") and cmp):
             self._first_argument(call, method, WITH_ARGUMENTS.get(name, name), given)
+        elif name == "format" and given and is_text(method.value):
+            self._first_argument(call, method, "shown", given)
         elif name in TAKE_BYTES and len(call.args) == 1:
             self.edits.wrap(call.args[0], "as_bytes")
         else:
@@ -273,60 +305,3 @@ class _Walk(ast.NodeVisitor):
         if new is not None:
             self.edits.replace(self.edits.begin(node), self.edits.end(node), new)
             self.changes["import"] += 1
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _one_is_large(node: ast.BinOp) -> bool:
-    sides = (node.left, node.right)
-    return any(map(_is_large, sides)) and not all(isinstance(s, ast.Constant) for s in sides)
-
-
-def _is_large(node: ast.AST) -> bool:
-    """A whole number that no byte holds."""
-    number = isinstance(node, ast.Constant) and type(node.value) is int and node.value > 255
-    return number or _is_negative(node)
-
-
-def _is_negative(node: ast.AST) -> bool:
-    """-1, or another such number."""
-    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-    operand = node.operand if minus else None  # type: ignore[attr-defined]
-    return isinstance(operand, ast.Constant) and type(operand.value) is int
-
-
-def _may_be_float(index: ast.AST) -> bool:
-    """An index, or one of several, is computed; none is a slice."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    floats = [p for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, float)]
-    computed = [part for part in parts if isinstance(part, VALUES) and not _is_negative(part)]
-    return bool(floats or computed) and not _has_slice(index)
-
-
-def _has_slice(index: ast.AST) -> bool:
-    return any(isinstance(part, ast.Slice) for part in ast.walk(index))
-
-
-def _is_dotted(node: ast.AST) -> bool:
-    """A name, with or without attributes: it may be evaluated twice."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _gives_contours(node: ast.AST) -> bool:
-    called = node.func if isinstance(node, ast.Call) else None
-    return (getattr(called, "attr", None) or getattr(called, "id", None)) == "findContours"
-
-
-def _has_float(node: ast.BinOp) -> bool:
-    """One side is a float for sure, and so both Pythons divide alike."""
-    for side in (node.left, node.right):
-        if isinstance(side, ast.Constant) and isinstance(side.value, float):
-            return True
-        called = side.func if isinstance(side, ast.Call) else None
-        if isinstance(called, ast.Name) and called.id == "float":
-            return True
-    return False

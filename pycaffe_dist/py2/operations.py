@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 import re
+import string
 from collections.abc import Callable, Iterator, MappingView
 from functools import cmp_to_key
-from numbers import Integral, Number
+from numbers import Integral
 from types import ModuleType
 
 import numpy as np
@@ -82,52 +83,6 @@ def whole(value: Value) -> Value:
     if isinstance(value, (tuple, list)):
         return type(value)(map(whole, value))
     return at(value)
-
-
-# -- order -----------------------------------------------------------------------------------------
-# Python 2 orders everything: None, then numbers, then the others by the names of their types.
-
-
-def less(a: Value, b: Value) -> Value:
-    """``a < b``."""
-    return _ordered(operator.lt, a, b)
-
-
-def less_or_equal(a: Value, b: Value) -> Value:
-    """``a <= b``."""
-    return _ordered(operator.le, a, b)
-
-
-def greater(a: Value, b: Value) -> Value:
-    """``a > b``."""
-    return _ordered(operator.gt, a, b)
-
-
-def greater_or_equal(a: Value, b: Value) -> Value:
-    """``a >= b``."""
-    return _ordered(operator.ge, a, b)
-
-
-def _ordered(compare: Callable[[Value, Value], Value], a: Value, b: Value) -> Value:
-    try:
-        return compare(a, b)
-    except TypeError:
-        if hasattr(type(a), "__cmp__"):
-            return compare(a.__cmp__(b), 0)
-        places = _place(a), _place(b)
-        if places[0] == places[1]:  # Python 2 cannot order them either, or goes by addresses
-            raise
-        return compare(*places)
-
-
-def _place(value: Value) -> tuple[int, str]:
-    if value is None:
-        return 0, ""
-    return (1, "") if isinstance(value, Number) else (2, type(value).__name__)
-
-
-def cmp(a: Value, b: Value) -> int:
-    return int(greater(a, b)) - int(less(a, b))
 
 
 # -- arrays of one value ---------------------------------------------------------------------------
@@ -218,6 +173,24 @@ def formatted(form: Value, values: Value) -> Value:
     kinds = re.findall(r"%[-+ #0-9.*]*([a-zA-Z])", form.replace("%%", ""))
     ones = (v if kind in "sr" else one(v) for kind, v in zip(kinds, given, strict=False))
     return form % tuple(ones)
+
+
+class _Shown(string.Formatter):
+    """What has no form of its own (None, tuples, lists) is shown as text."""
+
+    def format_field(self, value: Value, format_spec: str) -> str:
+        try:
+            return format(value, format_spec)
+        except TypeError:
+            return format(str(value), format_spec)
+
+
+def shown(form: str, *values: Value, **named: Value) -> str:
+    """``form.format(values)``: ``'{:>10}'`` takes anything."""
+    try:
+        return form.format(*values, **named)
+    except TypeError:
+        return _Shown().vformat(form, values, named)
 
 
 # -- dictionaries, iterators, lists ----------------------------------------------------------------
@@ -330,6 +303,26 @@ def tostring(thing: Value, *args: Value, **kwargs: Value) -> Value:
     """``thing.tostring()``: of an array, its bytes."""
     own = getattr(thing, "tobytes" if hasattr(thing, "tobytes") else "tostring")
     return byte_strs(own(*args, **kwargs))
+
+
+def ptp(thing: Value, *args: Value, **kwargs: Value) -> Value:
+    """``array.ptp()``: from the least to the greatest."""
+    return np.ptp(thing, *args, **kwargs)
+
+
+def itemset(array: Value, *place_and_value: Value) -> None:
+    """``array.itemset(place, value)``, where places are counted as in a flat array."""
+    *at_place, value = place_and_value
+    if len(at_place) == 1 and not isinstance(at_place[0], tuple):
+        array.flat[at_place[0]] = value
+    else:
+        array[at_place[0] if len(at_place) == 1 else tuple(at_place)] = value
+
+
+def negative(value: Value) -> Value:
+    """``-value``: of an array of truths, what is not true."""
+    truths = isinstance(value, (np.ndarray, np.generic)) and value.dtype == bool
+    return ~value if truths else -value
 
 
 def message(error: Value) -> Value:

@@ -138,3 +138,43 @@ def test_scikit_learn_has_a_randomized_pca():
     decomposition = SimpleNamespace(PCA=told)
     made = ADDED["sklearn.decomposition"](decomposition)["RandomizedPCA"](3, whiten=True)
     assert made == ((3,), {"svd_solver": "randomized", "whiten": True})
+
+
+def test_scikit_image_has_names_and_words_of_2015():
+    transform = SimpleNamespace(rescale=lambda image, scale, **words: words)
+    ADDED["skimage.transform"](transform)
+    assert transform.rescale(np.zeros((4, 4, 3)), 0.5) == {"channel_axis": -1}
+    assert transform.rescale(np.zeros((4, 4)), 0.5) == {}
+    draw = SimpleNamespace(disk=told)
+    assert ADDED["skimage.draw"](draw)["circle"](1, 2, 3) == (((1, 2), 3), {"shape": None})
+    feature = SimpleNamespace(peak_local_max=lambda image: np.argwhere(image), hog=told)
+    ADDED["skimage.feature"](feature)
+    assert feature.peak_local_max(np.eye(2)).tolist() == [[0, 0], [1, 1]]
+    assert feature.peak_local_max(np.eye(2), indices=False).tolist() == [
+        [True, False],
+        [False, True],
+    ]
+    assert feature.hog(1, visualise=True)[1] == {"visualize": True}
+    assert ADDED["skimage.util"](None)["pad"]([1], 1, "constant").tolist() == [0, 1, 0]
+
+
+def test_a_legend_takes_its_place_behind_the_labels():
+    pyplot = SimpleNamespace(legend=told)
+    ADDED["matplotlib.pyplot"](pyplot)
+    assert pyplot.legend(["a", "b"], "best") == ((["a", "b"],), {"loc": "best"})
+    assert pyplot.legend(["line"], ["a"]) == ((["line"], ["a"]), {})
+    assert pyplot.legend(loc=1) == ((), {"loc": 1})
+    found = ADDED["pylab"](None)["find"]([[0, 1], [1, 0]])
+    assert found.tolist() == [1, 2]
+    assert ADDED["matplotlib.mlab"](None)["normpdf"](0.0, 0.0, 1.0) == pytest.approx(0.39894228)
+
+
+def test_queues_need_no_context():
+    class Queue:
+        def __init__(self, size=0, *, ctx):
+            self.size, self.ctx = size, ctx
+
+    module = SimpleNamespace(Queue=Queue, JoinableQueue=Queue, SimpleQueue=Queue)
+    ADDED["multiprocessing.queues"](module)
+    assert module.Queue(3).size == 3 and module.Queue().ctx is not None
+    assert Queue(ctx="mine").ctx == "mine"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import py2
-from pycaffe_dist.py2 import builtins, files
+from pycaffe_dist.py2 import builtins, files, order
 from pycaffe_dist.py2.shadows import (
     base64,
     hashlib,
@@ -64,7 +64,7 @@ def test_none_comes_before_numbers():
         None,
     )
     assert builtins.min_(["bb", "a"], key=len) == "a"
-    assert py2.operations.cmp(None, 1) == -1
+    assert order.cmp(None, 1) == -1
 
 
 def test_methods_that_are_gone():
@@ -379,3 +379,46 @@ def test_classes_that_compare_by_cmp_have_an_order():
     assert py2.less(low, high) and not py2.greater_or_equal(low, high)
     assert builtins.sorted_([high, low]) == [low, high]
     assert builtins.max_([low, high]) is high
+
+
+def test_an_array_is_not_nothing_and_says_so_once():
+    boxes = np.zeros((3, 5))
+    assert py2.equal(boxes, []) is False and py2.not_equal(boxes, []) is True
+    assert py2.equal(boxes, None) is False and py2.not_equal(None, boxes) is True
+    assert py2.equal([], []) is True and py2.not_equal(None, 0) is True
+    np.testing.assert_array_equal(py2.equal(np.arange(2), [0, 5]), [True, False])
+    np.testing.assert_array_equal(py2.not_equal(np.arange(2), [0, 5]), [False, True])
+
+
+def test_sequences_have_the_order_of_what_differs_first():
+    assert py2.less((None, 2), (1, None)) and py2.greater([1, "a"], [1, 2])
+    assert builtins.sorted_([(1, "b"), (1, None), (None, 3)]) == [(None, 3), (1, None), (1, "b")]
+
+
+def test_minus_of_truths_is_their_opposite():
+    np.testing.assert_array_equal(py2.negative(np.array([True, False])), [False, True])
+    np.testing.assert_array_equal(py2.negative(np.array([1, 2])), [-1, -2])
+    assert py2.negative(3) == -3
+
+
+def test_anything_has_a_form():
+    assert py2.shown("{:>8}|{:4}", (1, 2), None) == "  (1, 2)|None"
+    assert py2.shown("{a:.1f} {0}", [1], a=2) == "2.0 [1]"
+    with pytest.raises(ValueError, match="Unknown format code"):
+        py2.shown("{:d}", "text")
+
+
+def test_bytes_are_text():
+    assert builtins.NAMES["bytes"]("ab") == "ab" and isinstance("ab", builtins.NAMES["bytes"])
+    assert str(builtins.NAMES["bytearray"]("ab")) == "ab"
+    assert list(builtins.NAMES["bytearray"]([1, 2])) == [1, 2]
+
+
+def test_methods_that_arrays_had():
+    array = np.arange(6).reshape(2, 3)
+    assert py2.ptp(array) == 5 and py2.ptp(array, axis=0).tolist() == [3, 3, 3]
+    py2.itemset(array, 4, 9)
+    py2.itemset(array, (0, 1), 8)
+    py2.itemset(array, 0, 2, 7)
+    assert array.tolist() == [[0, 8, 7], [3, 9, 5]]
+    assert numpy.mat is np.asmatrix and numpy.alen([1, 2]) == 2

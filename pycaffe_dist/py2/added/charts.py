@@ -29,7 +29,21 @@ def _matplotlib(module: Value) -> Names:
     return {}
 
 
+def _with_a_place(legend: Value) -> Value:
+    """``legend(labels, 'upper left')``: behind labels came the place."""
+
+    @functools.wraps(legend)
+    def call(*args: Value, **kwargs: Value) -> Value:
+        *labels, place = args or (None,)
+        if labels and isinstance(labels[-1], (list, tuple)) and isinstance(place, (str, int)):
+            return legend(*labels, loc=place, **kwargs)
+        return legend(*args, **kwargs)
+
+    return call
+
+
 def _pyplot(module: Value) -> Names:
+    in_place(module, ("legend",), _with_a_place)
     in_place(module, ("axes", "subplot"), lambda f: old_words(f, axisbg="facecolor"))
     in_place(module, ("bar",), lambda f: old_words(f, left="x"))
     return {"hold": lambda *args: None}
@@ -51,6 +65,7 @@ def _axes(module: Value) -> Names:
     }
     for name, new_words in words.items():
         setattr(axes, name, old_words(getattr(axes, name), **new_words))
+    in_place(axes, ("legend",), _with_a_place)
     axes.tick_params = _on_and_off(axes.tick_params)
     if not hasattr(axes, "set_color_cycle"):
         axes.set_color_cycle = lambda self, colours: self.set_prop_cycle(color=colours)
@@ -122,6 +137,17 @@ def _style(module: Value) -> Names:
     return {}
 
 
+def _find(condition: Value) -> Value:
+    return np.nonzero(np.ravel(condition))[0]
+
+
+def _mlab(module: Value) -> Names:
+    def normpdf(x: Value, mu: Value, sigma: Value) -> Value:
+        return np.exp(-0.5 * ((x - mu) / sigma) ** 2) / (np.sqrt(2 * np.pi) * sigma)
+
+    return {"find": _find, "normpdf": normpdf}
+
+
 ADDED: dict[str, Adding] = {
     "matplotlib": _matplotlib,
     "matplotlib.axes": _axes,
@@ -129,6 +155,8 @@ ADDED: dict[str, Adding] = {
     "matplotlib.backends.backend_agg": _agg,
     "matplotlib.cm": _colours,
     "matplotlib.figure": _figure,
+    "matplotlib.mlab": _mlab,
     "matplotlib.pyplot": _pyplot,
     "matplotlib.style": _style,
+    "pylab": lambda module: {"find": _find},
 }

@@ -114,7 +114,20 @@ def _skimage_io(module: Value) -> Names:
 
 def _skimage_transform(module: Value) -> Names:
     in_place(module, ("pyramid_gaussian", "rescale", "rotate"), _channels_last)
+    in_place(module, ("rescale",), _colours_last)
     return {}
+
+
+def _colours_last(function: Value) -> Value:
+    """The last axis of an image in colours was never scaled."""
+
+    @functools.wraps(function)
+    def call(image: Value, *args: Value, **kwargs: Value) -> Value:
+        if np.ndim(image) == 3 and np.shape(image)[2] in (3, 4):
+            kwargs.setdefault("channel_axis", -1)
+        return function(image, *args, **kwargs)
+
+    return call
 
 
 def _channels_last(function: Value) -> Value:
@@ -146,7 +159,46 @@ def _skimage_measure(module: Value) -> Names:
         "compare_nrmse": later("normalized_root_mse"),
         "compare_psnr": later("peak_signal_noise_ratio"),
         "compare_ssim": later("structural_similarity"),
+        "structural_similarity": later("structural_similarity"),
     }
+
+
+def _elsewhere(**places: str) -> Adding:
+    """Functions by their old names, each looked up where it is today when it is called."""
+
+    def later(place: str) -> Value:
+        def call(*args: Value, **kwargs: Value) -> Value:
+            module, _, name = place.rpartition(".")
+            return getattr(importlib.import_module(module), name)(*args, **kwargs)
+
+        return call
+
+    return lambda module: {name: later(place) for name, place in places.items()}
+
+
+def _skimage_draw(module: Value) -> Names:
+    def circle(r: Value, c: Value, radius: Value, shape: Value = None) -> Value:
+        return module.disk((r, c), radius, shape=shape)
+
+    return {"circle": circle}
+
+
+def _skimage_feature(module: Value) -> Names:
+    peaks = module.peak_local_max
+
+    def peak_local_max(image: Value, *args: Value, **kwargs: Value) -> Value:
+        """``indices=False``: a mask."""
+        listed = kwargs.pop("indices", True)
+        found = peaks(image, *args, **kwargs)
+        if listed:
+            return found
+        mask = np.zeros(np.shape(image), bool)
+        mask[tuple(found.T)] = True
+        return mask
+
+    module.peak_local_max = peak_local_max
+    module.hog = old_words(module.hog, visualise="visualize", normalise=None)
+    return {}
 
 
 ADDED: dict[str, Adding] = {
@@ -154,7 +206,15 @@ ADDED: dict[str, Adding] = {
     "PIL.ImageDraw": _image_draw,
     "PIL.ImageFont": _image_font,
     "cv2": _cv2,
+    "skimage.color": _elsewhere(
+        rgb2grey="skimage.color.rgb2gray", grey2rgb="skimage.color.gray2rgb"
+    ),
+    "skimage.draw": _skimage_draw,
+    "skimage.feature": _skimage_feature,
+    "skimage.filters": _elsewhere(gaussian_filter="skimage.filters.gaussian"),
     "skimage.io": _skimage_io,
     "skimage.measure": _skimage_measure,
+    "skimage.morphology": _elsewhere(watershed="skimage.segmentation.watershed"),
     "skimage.transform": _skimage_transform,
+    "skimage.util": _elsewhere(pad="numpy.pad"),
 }

@@ -29,7 +29,7 @@ def _numpy_random(module: Value) -> Names:
 
 def _whole_sizes(function: Value) -> Value:
     """A size may be a float, as a quotient is."""
-    shape = function.__name__ in ("rand", "randn")
+    shape = function.__name__ in ("permutation", "rand", "randn", "random", "random_sample")
 
     @functools.wraps(function)
     def call(*args: Value, **kwargs: Value) -> Value:
@@ -41,6 +41,10 @@ def _whole_sizes(function: Value) -> Value:
             return function(*args[:first], *sizes, **{k: whole(v) for k, v in kwargs.items()})
 
     return call
+
+
+def _numpy_linalg(module: Value) -> Names:
+    return {"linalg": module}
 
 
 def _numpy_lib(module: Value) -> Names:
@@ -90,7 +94,7 @@ def _pandas(module: Value) -> Names:
     frame = module.DataFrame
     old: Names = {
         "append": lambda self, other, ignore_index=False: module.concat(
-            [self, other], ignore_index=ignore_index
+            [self, frame([other]) if type(other) is dict else other], ignore_index=ignore_index
         ),
         "get_value": lambda self, index, column: self.at[index, column],
         "icol": lambda self, number: self.iloc[:, number],
@@ -164,6 +168,7 @@ class _Rows:
 ADDED: dict[str, Adding] = {
     "h5py": _h5py,
     "numpy.lib": _numpy_lib,
+    "numpy.linalg": _numpy_linalg,
     "numpy.random": _numpy_random,
     "pandas": _pandas,
     "scipy": _scipy,
