@@ -5,6 +5,7 @@ import pytest
 
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines import NUMPY, create
+from pycaffe_dist.engines.onednn.core import traced as traced_module
 from pycaffe_dist.engines.onednn.core.traced import traced
 from pycaffe_dist.learnable import Param
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -98,6 +99,48 @@ def test_what_is_not_traced_is_done_in_blocks():
     assert not ENGINE.one_pass(all_operations, [array.astype(np.float64)] * 2, 1)
     assert not NUMPY.one_pass(all_operations, [array] * 2, 1)
     np.testing.assert_array_equal(array, [-1, 2])
+
+
+@pytest.mark.parametrize(
+    "work",
+    [np.add.reduce, np.exp, lambda a: np.add.at(a, 0, 1), lambda a: np.subtract.outer(a, a)],
+    ids=["reduce", "exp", "at", "outer"],
+)
+def test_what_is_no_operation_on_each_element_is_not_traced(work):
+    with pytest.raises(NotImplementedError, match="is not traced"):
+        traced(work, arrays=1)
+    assert not ENGINE.one_pass(lambda a, room: work(a), [np.ones(2, np.float32)], 1)
+
+
+def test_arrays_that_are_only_read_are_not_written():
+    a, b = np.arange(5, dtype=np.float32), np.arange(5, dtype=np.float32)
+    b.flags.writeable = False
+
+    def work(a, b):
+        a += b
+
+    made = traced(work, arrays=2)
+    assert made.results == ("v0", "a1")
+    made([a, b])
+    np.testing.assert_array_equal(a, [0, 2, 4, 6, 8])
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_short_arrays_are_done_by_one_thread(monkeypatch, beyond):
+    asked = []
+
+    def kernel(steps, results, width, shared):
+        return lambda *words: asked.append((width, shared, words[-1]))
+
+    monkeypatch.setattr(traced_module, "_kernel", kernel)
+    wide = traced_module.vector_width()
+    count = traced_module.SHORT + beyond * wide + 3
+    traced(all_operations, arrays=2, rooms=1)([np.ones(count, np.float32)] * 2)
+    assert asked == [(wide, bool(beyond), traced_module.SHORT // wide + beyond), (1, False, 3)]
+    asked.clear()
+    traced(all_operations, arrays=2, rooms=1)([np.ones(3, np.float32)] * 2)
+    traced(all_operations, arrays=2, rooms=1)([np.ones(wide, np.float32)] * 2)
+    assert asked == [(1, False, 3), (wide, False, 1)]
 
 
 def test_denormals_are_zero_in_whatever_thread(threads):

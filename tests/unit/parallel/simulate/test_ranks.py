@@ -27,7 +27,7 @@ def schedules(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(schedules(), st.integers(1, 5))
 def test_ranks_that_are_equally_fast_take_the_step_of_the_plan(schedule, ranks):
     found = steps(schedule, np.ones((3, ranks)))
@@ -73,6 +73,17 @@ def test_staleness_cannot_hide_a_rank_that_is_always_slow_nor_a_slow_link():
     assert found[30:].mean() == pytest.approx(18)
     found = steps(Schedule(TIMES, (Transfer(0, 25.0, 0.0),), staleness=3), np.ones((60, 3)))
     assert found[30:].mean() == pytest.approx(25)
+
+
+def test_a_stale_rank_waits_for_updates_that_are_more_than_so_many_steps_old():
+    schedule = Schedule(LayerTimes((0.5,), (0.5,)), (Transfer(0, 0.0, 0.0),), staleness=1)
+    # The slow rank ends at 3, 6, 9, 12; the other at 1, 2, then a second after 3, and after 6.
+    found = steps(schedule, np.array([[1.0, 3.0]] * 4))
+    assert list(found) == [2, 2, 2.5, 3]
+    # A link takes the updates of a step after those of the step before.
+    linked = Schedule(LayerTimes((0.5,), (0.5,)), (Transfer(0, 2.0, 0.5),), staleness=1)
+    # Steps end at 1.5 and 3; updates have come at 3.5, 5.5, 7.5: then two seconds a step.
+    assert list(steps(linked, np.ones((4, 2)))) == [1.5, 1.5, 2, 2]
 
 
 def test_the_slowest_of_many_ranks_is_as_slow_as_statistics_say():
