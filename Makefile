@@ -6,8 +6,9 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.developing
 GPU    := $(VENV)/.with_gpu
+DOCS   := $(VENV)/.documenting
 
-.PHONY: setup setup-gpu fuzz fuzz-cluster test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup setup-gpu fuzz fuzz-cluster docs test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -25,6 +26,10 @@ setup-gpu: $(GPU)  ## CuPy with its CUDA libraries, and NCCL, into .venv; the dr
 
 $(GPU): $(DEV)
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
+	touch $@
+
+$(DOCS): $(DEV)
+	$(PY) scripts/install.py docs
 	touch $@
 
 RUN := runs/digits
@@ -96,6 +101,9 @@ lint: setup
 	$(PY) scripts/check_sizes.py
 	$(PY) scripts/check_docs.py
 	$(PY) scripts/make_layer_docs.py --check
+	$(PY) scripts/make_command_docs.py --check
+	$(PY) scripts/make_front_chart.py --check
+	$(PY) scripts/make_method_figures.py --check
 	$(PY) scripts/make_notebooks.py --check
 
 format: setup
@@ -104,6 +112,9 @@ format: setup
 
 type: setup
 	$(VENV)/bin/mypy
+
+docs: $(DOCS)  ## the documentation as a site without anything from the network: build/site/index.html
+	$(PY) scripts/make_site.py
 
 proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
 	$(PY) scripts/make_proto.py

@@ -2,6 +2,7 @@
 
     make train                          # installs `run` first
     make setup                          # installs `run` and `dev`
+    make docs                           # installs `docs`
     python scripts/install.py run       # into the environment of this Python
 
 The package itself must install.  Of the extras, those that cannot be installed are named with
@@ -13,8 +14,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Charts and several ranks; then what tests and checks want.
-EXTRAS = {"run": ("plot", "mpi"), "dev": ("dev",)}
+# Charts and several ranks; what tests and checks want; the documentation as a site.
+EXTRAS = {"run": ("plot", "mpi"), "dev": ("dev",), "docs": ("docs",)}
 # Modules are compiled when they are first imported, and most never are.
 PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
 
