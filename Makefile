@@ -100,6 +100,7 @@ lint: setup
 	$(PY) scripts/check_imports.py
 	$(PY) scripts/check_sizes.py
 	$(PY) scripts/check_docs.py
+	$(PY) scripts/check_prose.py
 	$(PY) scripts/make_layer_docs.py --check
 	$(PY) scripts/make_command_docs.py --check
 	$(PY) scripts/make_front_chart.py --check

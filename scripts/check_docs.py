@@ -1,9 +1,11 @@
-"""Fail on dead links between the pages, and on commands that `pcd` does not have.
+"""Fail on dead links between the pages, commands that do not exist, and figures without a source.
 
-    python scripts/check_docs.py              # README, CONTRIBUTING, docs/, models/
+    python scripts/check_docs.py              # all pages
     python scripts/check_docs.py FILE ...     # these
 
-A command is a line of a fenced code block that runs `pcd`; its verb and its flags must exist.
+A command is a line of a fenced code block that runs `pcd`; its verb and its flags must exist, as
+must the scripts and prototxts of the repository that it names.  A section with a picture or with
+measured numbers has a line "Source: " with the script that made them, the date and the commit.
 """
 
 import re
@@ -17,9 +19,16 @@ from pycaffe_dist.cli import VERBS
 from pycaffe_dist.cli._parsers import parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "models/*/readme.md")
+PAGES = ("*.md", "docs/**/*.md", "models/*/readme.md", "data/*/readme.md", "examples/readme.md")
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 FLAG = re.compile(r"--?[A-Za-z][\w-]*")
+# Files that commands read from the repository; all others are what a reader makes.
+OURS = re.compile(r"(?:models|data|scripts|examples)/.*\.(?:py|prototxt)")
+# Pages that prove something: their tables of numbers have a source.
+PROVING = ("performance.md", "reliability.md", "scaling.md")
+NUMBER = re.compile(r"\| *\d[\d.,]*(?: of \d+)? *(?=\|)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(")
+STAMP = re.compile(r"\d{4}-\d\d-\d\d, commits? [0-9a-f]{7}")
 ENDS = {"|", "||", "&&", ";", "&", ">", ">>", "2>", "<"}
 
 
@@ -40,6 +49,10 @@ def problems(page: Path) -> Iterator[str]:
         for words in commands(text):
             if problem := wrong(words):
                 yield f"{page}:{line}: {problem}"
+        for file in absent(text):
+            yield f"{page}:{line}: {file} is not there"
+    for line, problem in unproven(page):
+        yield f"{page}:{line}: {problem}"
 
 
 def split(text: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -85,6 +98,28 @@ def anchors(page: Path) -> frozenset[str]:
     return frozenset(re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads)
 
 
+# -- figures ---------------------------------------------------------------------------------------
+
+
+def unproven(page: Path) -> Iterator[tuple[int, str]]:
+    """Sections whose pictures or measured numbers have no source, or one that is gone."""
+    if page.parent.name != "docs" and page.name != "README.md":
+        return
+    begin = 1
+    for section in re.split(r"^(?=## )", page.read_text(), flags=re.M):
+        sources = re.findall(r"Source: (.*(?:\n.+)*)", section)
+        measured = page.name in PROVING and NUMBER.search(section)
+        if (PICTURE.search(section) or measured) and not sources:
+            yield begin, 'figures without a line "Source: `script`, date, commit HASH"'
+        for source in sources:
+            for name in re.findall(r"`((?:scripts|tests)/[^`]+)`", source):
+                if not (ROOT / name).exists():
+                    yield begin, f"the source {name} is gone"
+            if page.name in PROVING and not STAMP.search(source):
+                yield begin, f"no date and commit: Source: {source}"
+        begin += section.count("\n")
+
+
 # -- commands --------------------------------------------------------------------------------------
 
 
@@ -123,6 +158,11 @@ def wrong(words: list[str]) -> str:
         if name and name[0] not in flags(verb) and name[0] not in ("-h", "--help"):
             return f"pcd {verb} has no flag {name[0]}"
     return ""
+
+
+def absent(line: str) -> list[str]:
+    """Files of the repository that a line of code names and that are not there."""
+    return [name for name in line.split() if OURS.fullmatch(name) and not (ROOT / name).exists()]
 
 
 @cache
