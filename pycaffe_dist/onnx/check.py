@@ -1,4 +1,4 @@
-"""Does ONNX Runtime compute what our engine computes?"""
+"""What ONNX Runtime computes, and how far that is from other values."""
 
 from __future__ import annotations
 
@@ -6,107 +6,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from pycaffe_dist import caffe_log as log
 from pycaffe_dist.aliases import Array, Facts
-from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import Context
-from pycaffe_dist.net import Net
-
-FAIR = 3  # how many times as much as our layers ONNX Runtime may round
-MOST_ROUNDED = 100  # tolerances; where rounding changes more, a difference tells nothing
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How far an output of ONNX Runtime is from ours, by its largest value.
-
-    In a net with large differences of large numbers, two right answers may be further apart than
-    the tolerance.  So a difference beyond it is judged by a pass in float64: rounding takes both
-    about as far from its values, a mistake takes ONNX Runtime further.
-
-    Attributes:
-        apart: from our engine's values.
-        ours, theirs: of both from the values in float64, if these were needed.  Ours are those of
-            our engine, or in half precision those of our layers with all values rounded.
-    """
-
-    apart: float
-    ours: float = 0.0
-    theirs: float = 0.0
-
-    def within(self, limit: float) -> bool:
-        return self.apart <= limit or self.is_rounding(limit)
-
-    def is_rounding(self, limit: float) -> bool:
-        """Whether, beyond the limit, the values in float64 speak for ONNX Runtime's."""
-        told = 0 < self.ours <= MOST_ROUNDED * limit
-        return self.apart > limit and told and self.theirs <= max(limit, FAIR * self.ours)
-
-
-def compare(
-    net: Net,
-    inputs: Mapping[str, Array],
-    theirs: Mapping[str, Array],
-    limit: float,
-    half: bool = False,
-) -> dict[str, Comparison]:
-    """Compute what ONNX Runtime has computed, and compare all of it that are blobs here."""
-    names = sorted(theirs.keys() & net.blob_ids.keys())
-    ours = _forward(net, inputs, names)
-    found = {name: Comparison(difference(ours[name], theirs[name])) for name in names}
-    if all(made.within(limit) for made in found.values()):
-        return found
-    double = _in_float64(net)
-    exact = _forward(double, inputs, names)
-    ours = _forward(_rounding(double), inputs, names) if half else ours
-    for name, made in found.items():
-        off = [difference(exact[name], values[name]) for values in (ours, theirs)]
-        found[name] = made = Comparison(made.apart, *off)
-        if made.is_rounding(limit):
-            said = "%s differs by %.2g of its largest value. This is rounding: from the values in "
-            said += "float64 our own are %.2g away, those of ONNX Runtime %.2g"
-            log.warning("check.py", said, name, made.apart, made.ours, made.theirs)
-    return found
-
-
-def _forward(net: Net, inputs: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
-    for name, values in inputs.items():
-        net.blobs[net.blob_ids[name]].data[...] = values
-    net.forward()
-    return {name: net.blobs[net.blob_ids[name]].data.copy() for name in names}
-
-
-def _in_float64(net: Net) -> Net:
-    """The same net, with the same weights and shapes, computed by NumPy."""
-    with log.silenced():
-        exact = Net(net.written, Context(engine=NUMPY, dtype=np.float64, writes=False))
-    for a, b in zip(net.layers, exact.layers, strict=True):
-        for blob, other in zip(a.blobs, b.blobs, strict=True):
-            other.data[...] = blob.data
-    for i in net.input_ids:
-        exact.blobs[i].reshape(*net.blobs[i].shape)
-    exact.reshape()
-    return exact
-
-
-def _rounding(net: Net) -> Net:
-    """The net from now on with all weights and all that layers make in half precision."""
-    for layer in net.layers:
-        for blob in layer.blobs:
-            blob.data[...] = blob.data.astype(np.float16)
-
-    def round_tops(i: int) -> None:
-        for t in net.top_ids[i]:
-            net.blobs[t].data[...] = net.blobs[t].data.astype(np.float16)
-
-    net.after_forward(round_tops)
-    return net
 
 
 def run_onnx(

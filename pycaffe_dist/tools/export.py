@@ -17,7 +17,8 @@ from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.check import Comparison, compare, run_apart
+from pycaffe_dist.onnx.check import run_apart
+from pycaffe_dist.onnx.comparing import Comparison, compare
 from pycaffe_dist.onnx.export import USUAL, Dynamic, Exported, export
 from pycaffe_dist.onnx.folding import fold
 from pycaffe_dist.onnx.halving import halve

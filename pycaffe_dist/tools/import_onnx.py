@@ -14,7 +14,8 @@ from pycaffe_dist.files import atomic_write
 from pycaffe_dist.layer import Context
 from pycaffe_dist.loading import save_weights
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.check import Comparison, compare, run_apart
+from pycaffe_dist.onnx.check import run_apart
+from pycaffe_dist.onnx.comparing import Comparison, compare
 from pycaffe_dist.onnx.importing.build import Builder
 from pycaffe_dist.onnx.importing.model import Model, read_model
 from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter

@@ -40,7 +40,7 @@ def test_a_net_is_written_and_the_difference_told(call, net):
 
 def test_a_file_that_computes_something_else_is_not_written(call, net, monkeypatch):
     Path("net.onnx").write_text("before")
-    monkeypatch.setattr("pycaffe_dist.onnx.check.difference", lambda ours, theirs: 0.25)
+    monkeypatch.setattr("pycaffe_dist.onnx.comparing.difference", lambda ours, theirs: 0.25)
     said = call("export", net, "-o", "net.onnx")
     assert said.returncode == 1
     assert "ip by 0.25 of the largest value, more than 0.0001" in said.stderr

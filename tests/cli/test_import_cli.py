@@ -39,7 +39,7 @@ def test_a_model_becomes_a_net_that_can_be_exported_again(call, model):
 
 
 def test_a_net_that_computes_something_else_is_not_written(call, model, monkeypatch):
-    monkeypatch.setattr("pycaffe_dist.onnx.check.difference", lambda a, b: np.nan)
+    monkeypatch.setattr("pycaffe_dist.onnx.comparing.difference", lambda a, b: np.nan)
     said = call("import", model, "-o", "back.prototxt", "--weights", "back.caffemodel")
     assert said.returncode == 1
     assert "computes something else" in said.stderr

@@ -13,7 +13,7 @@ from pycaffe_dist.layers.batch_reindex import BatchReindex
 from pycaffe_dist.layers.concat import Concat, Slice
 from pycaffe_dist.layers.crop import Crop
 from pycaffe_dist.layers.filter import Filter
-from pycaffe_dist.layers.flatten import Reshaped
+from pycaffe_dist.layers.flatten import Flatten, Reshaped
 from pycaffe_dist.layers.mobile.shuffle_channel import ShuffleChannel
 from pycaffe_dist.layers.ocr.order import Transpose
 from pycaffe_dist.layers.rearranged import Rearranged
@@ -33,6 +33,13 @@ Values = Sequence[Value]
 @exports(Reshaped)
 def reshaped(g: Graph, layer: Reshaped, x: Values) -> str:
     return g.reshape_to(x[0], g.out[0])
+
+
+@exports(Flatten)
+def flatten(g: Graph, layer: Flatten, x: Values) -> str:
+    """Sizes before the new axis and within may be others in each pass, such as those of boxes."""
+    axis = layer.layer_param.flatten_param.axis % len(x[0].shape)
+    return g.reshape(x[0], [*[0] * axis, -1, *g.out[0][axis + 1 :]])
 
 
 @exports(Concat)

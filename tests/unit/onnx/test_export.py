@@ -160,6 +160,19 @@ def test_any_size_of_image_fits_where_the_net_has_no_product():
     agrees(net, made)
 
 
+def test_what_has_another_size_in_each_pass_may_be_flattened():
+    select = """layer { name: "s" type: "Input" top: "s" input_param { shape { dim: 2 } } }"""
+    layers = """layer { name: "f" type: "Filter" bottom: "data" bottom: "s" top: "kept" }
+      layer { name: "flat" type: "Flatten" bottom: "kept" top: "flat"
+        flatten_param { axis: 0 end_axis: 1 } }"""
+    made = export(build(INPUT, select, layers))
+    images = noise(build(INPUT))["data"]
+    for chosen in ([1, 1], [0, 1]):
+        chosen = np.array(chosen, np.float32)
+        found = outputs(made, {"data": images, "s": chosen})["flat"]
+        assert np.array_equal(found, images[chosen > 0].reshape(-1, 9, 8))
+
+
 def test_folding_leaves_the_numbers_as_they_are_and_fewer_operators():
     net = build(*SMALL)
     made = export(net)

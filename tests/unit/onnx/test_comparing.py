@@ -6,7 +6,8 @@ import pytest
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.check import Comparison, compare, difference
+from pycaffe_dist.onnx.check import difference
+from pycaffe_dist.onnx.comparing import Comparison, compare
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
 
@@ -82,3 +83,38 @@ def test_values_that_are_no_numbers_differ_from_those_that_are():
     assert difference(a, a) == 0
     assert difference(a, np.array([1.0, 2.0, np.inf])) == np.inf
     assert difference(a, a[:2]) == np.inf
+
+
+# -- places of largest values ---------------------------------------------------------------------
+
+PLACES = """
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 2 dim: 4 dim: 3 } } }
+layer { name: "best" type: "ArgMax" bottom: "x" top: "best" argmax_param { axis: 1 } }
+"""
+
+
+@pytest.fixture
+def places():
+    param = parse_text(PLACES, NetParameter()).message
+    param.state.phase = 1
+    return Net(param, Context(engine=NUMPY))
+
+
+def test_of_two_values_that_are_nearly_the_same_either_may_be_the_largest(places):
+    x = np.random.default_rng(2).uniform(0, 1, (2, 4, 3)).astype(np.float32)
+    x[1, :, 2] = 0.5, 2, 0.25, 2 + 1e-6
+    theirs = x.argmax(axis=1, keepdims=True).astype(np.float32)
+    assert theirs[1, 0, 2] == 3
+    theirs[1, 0, 2] = 1
+    assert 0 < compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].apart < 1e-6
+    theirs[1, 0, 2] = 0
+    assert not compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].within(1e-4)
+
+
+@pytest.mark.parametrize("wrong", [-1, 4, np.nan])
+def test_a_place_that_is_none_is_a_mistake(places, wrong):
+    x = np.ones((2, 4, 3), np.float32)
+    theirs = np.full((2, 1, 3), 3, np.float32)
+    assert compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].apart == 0
+    theirs[0, 0, 0] = wrong
+    assert not compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].within(1e-4)
