@@ -11,6 +11,10 @@ import threading
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
+
+WORDS = 624  # of a Mersenne Twister
+
 
 def _free_when_forking(lock: threading.Lock) -> None:
     os.register_at_fork(
@@ -42,6 +46,20 @@ def _new_generator() -> np.random.RandomState:
     bits = np.random.MT19937()
     _free_when_forking(bits.lock)
     return np.random.RandomState(bits)
+
+
+def resume(
+    random: np.random.RandomState, words: Array, place: int, has_gauss: int = 0, gauss: float = 0.0
+) -> None:
+    """Let a generator go on from what its ``get_state`` gave.
+
+    Raises:
+        ValueError: there is no such state.  NumPy takes any place and reads its next number there,
+            outside of its memory if need be.
+    """
+    if not 0 <= place <= WORDS:
+        raise ValueError(f"random numbers are at place {place} of {WORDS}")
+    random.set_state(("MT19937", words, place, has_gauss, gauss))
 
 
 def draw() -> int:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.rng import resume
+
 RAW_MAX = 0xFFFFFFFF
 
 
@@ -48,5 +50,5 @@ def from_state(state: NDArray[np.uint32]) -> np.random.RandomState:
     parent that was drawing from it.
     """
     rng = np.random.RandomState()
-    rng.set_state(("MT19937", state[:-1], int(state[-1]), 0, 0.0))
+    resume(rng, state[:-1], int(state[-1]))
     return rng

@@ -27,7 +27,7 @@ from pycaffe_dist.files import open_regular, reading
 from pycaffe_dist.loading import copy_file
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.weights import State, Weights, read_state, read_weights
-from pycaffe_dist.rng import generator
+from pycaffe_dist.rng import generator, resume
 from pycaffe_dist.solvers.capture import Capture, RankState, array_checksums
 from pycaffe_dist.solvers.weight_average import averaged
 
@@ -192,8 +192,8 @@ def _set_state(solver: Solver, path: Path, arrays: Facts, facts: Facts) -> None:
     rank, ranks = solver.ranks.rank, facts.get("ranks", 1)
     if rank < ranks:
         mark = f"{rank}:" if rank else ""
-        name, position, has_gauss, gauss = facts[f"{mark}rng"]
-        generator().set_state((name, arrays[f"{mark}rng"], position, has_gauss, gauss))
+        _, place, has_gauss, gauss = facts[f"{mark}rng"]
+        resume(generator(), arrays[f"{mark}rng"], place, has_gauss, gauss)
         solver.net.context.engine.give_choices(facts.get(f"{mark}choices", {}))
     nets = [solver.net, *solver.test_nets]
     for (n, i), states in _layer_states(arrays, facts).items():

@@ -128,3 +128,18 @@ def test_a_process_forks_between_two_draws(in_child):
     rng.set_random_seed(4)
     first = rng.generator().normal()
     in_child(lambda: [first, rng.generator().normal(), rng.draw()] == numbers)
+
+
+@pytest.mark.parametrize("place", [-1, 625, 1 << 30])
+def test_a_place_outside_of_the_generator_is_refused(place):
+    random = rng.child()
+    _, words, *_ = random.get_state()
+    with pytest.raises(ValueError, match=f"at place {place} of 624"):
+        rng.resume(random, words, place)
+
+
+def test_a_generator_goes_on_where_another_stood():
+    first, second = rng.child(), rng.child()
+    first.normal(size=3)
+    rng.resume(second, *first.get_state()[1:])
+    assert first.normal(size=2000).tolist() == second.normal(size=2000).tolist()
