@@ -86,11 +86,20 @@ def _parse(text: str, path: str) -> Value:
             tree = driver.Driver(grammar, convert=pytree.convert).parse_string(text)
         except (ParseError, TokenError, IndentationError) as e:
             problem = problem or e
+        except KeyError as e:  # what is no operator, nor anything else: a superscript, say
+            problem = problem or _character(e.args[0], text)
         else:
             tree.future_features = features
             return tree
     assert problem is not None
     raise Python2SyntaxError(f"{problem}", (path, *_where(problem, text)))
+
+
+def _character(character: str, text: str) -> SyntaxError:
+    before = text[: text.find(character)]
+    problem = SyntaxError(f"invalid character {character!r}")
+    problem.lineno, problem.offset = before.count("\n") + 1, len(before) - before.rfind("\n") - 1
+    return problem
 
 
 def _where(problem: Exception, text: str) -> tuple[int, int, str]:

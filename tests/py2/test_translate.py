@@ -186,6 +186,12 @@ def test_bytes_of_no_text_are_refused_too():
         translate(b"for i in x:\ntry:\n    \xff\xffe V, 'x'\n", "script.py")
 
 
+def test_a_character_of_no_syntax_is_refused_with_its_place():
+    with pytest.raises(SyntaxError, match="invalid character '³'") as e:
+        translate("print 'a'\nx ³".encode(), "script.py")
+    assert (e.value.filename, e.value.lineno, e.value.offset) == ("script.py", 2, 3)
+
+
 def test_encodings():
     assert decoded("# -*- coding: latin-1 -*-\ns = 'é'".encode("latin-1")).endswith("'é'")
     assert decoded("s = 'é'".encode()).endswith("'é'")
