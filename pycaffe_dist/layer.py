@@ -15,7 +15,7 @@ from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.fillers import fill
 from pycaffe_dist.memory import Home
-from pycaffe_dist.proto.caffe_pb2 import TEST, FillerParameter, LayerParameter
+from pycaffe_dist.proto.caffe_pb2 import TEST, FillerParameter, LayerParameter, Phase
 from pycaffe_dist.registry import register as register
 
 Arity = int | tuple[int, int | None]
@@ -112,12 +112,13 @@ class Layer:
     fork_fields: tuple[str, ...] = ()  # what it reads of forks' additions to BVLC's messages
     on_host = False  # computes in plain NumPy memory, wherever the rest of the net does
     follows_batches = False  # a pass changes its parameters: on several ranks they drift apart
+    phase_reads = 0  # how often any layer of this process was asked for its phase
 
     def __init__(self, param: LayerParameter, context: Context) -> None:
         self.layer_param = LayerParameter()
         self.layer_param.CopyFrom(param)
         self.name = param.name
-        self.phase = param.phase if param.HasField("phase") else TEST
+        self._phase = param.phase if param.HasField("phase") else TEST
         context = replace(context, engine=NUMPY) if self.on_host else context
         self.context = context
         self.xp = context.xp
@@ -126,6 +127,12 @@ class Layer:
         self.params: list[View] = []
         self.param_propagate_down: list[bool] = []
         self.loss: list[float] = []
+
+    @property
+    def phase(self) -> Phase:
+        """TRAIN or TEST.  It is counted who asks: a net in which nobody does is one for both."""
+        Layer.phase_reads += 1
+        return self._phase
 
     # -- what a subclass writes --------------------------------------------------------------
 

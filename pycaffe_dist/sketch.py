@@ -54,6 +54,7 @@ class Sketch(Net):
         data_problems: why layers that bring data in have no shape.
         not_run: the Python layers that were not run.
         guess: why the shapes of the data are a guess; empty if they are not.
+        asks_phase: whether it may be another net in another phase.
     """
 
     def __init__(self, source: NetParameter | NetFile, python: bool = False) -> None:
@@ -64,7 +65,10 @@ class Sketch(Net):
         self.guess = ""
         self._index = 0
         self._unknown: set[int] = set()  # blobs
+        before = Layer.phase_reads
         super().__init__(source, Context(dry=True, python=python))
+        rules = any(layer.include or layer.exclude for layer in self._file.net.layer)
+        self.asks_phase = rules or Layer.phase_reads > before
 
     def refuse_problems(self) -> None:
         """Raise what is wrong, if anything is and no guess at the data helps."""

@@ -37,7 +37,7 @@ from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.registry import UNBUILT, readings, unknown_types
 from pycaffe_dist.report.table import net_table
-from pycaffe_dist.sketch import NOT_RUN
+from pycaffe_dist.sketch import NOT_RUN, Sketch
 from pycaffe_dist.tools.model import dry_net
 from pycaffe_dist.tools.solver_file import folder_problems, missing_net, settings_problems
 
@@ -134,9 +134,10 @@ def check_net(file: NetFile, state: NetState | None = None, python: bool = False
     """Check a net in one state, or in both phases, of which one has to hold."""
     asked = state or NetState()
     phases = (asked.phase,) if asked.HasField("phase") else (TRAIN, TEST)
+    sketches = _Sketches(file, python)
     reports = {
         Phase.Name(phase): _check_in_state(
-            file, merge_state(phase, file.net.state, asked, NetState(phase=phase)), python
+            sketches, merge_state(phase, file.net.state, asked, NetState(phase=phase))
         )
         for phase in phases
     }
@@ -164,14 +165,34 @@ def check_net(file: NetFile, state: NetState | None = None, python: bool = False
     return whole.with_needs()
 
 
+class _Sketches:
+    """The sketches of a file's net: one for both phases, if it does not ask for its phase."""
+
+    def __init__(self, file: NetFile, python: bool) -> None:
+        self.file, self._python = file, python
+        self._last: Sketch | None = None
+        self._table = ""
+
+    def sketch(self, state: NetState) -> Sketch:
+        if self._last is None or self._last.asks_phase:
+            self._last, self._table = dry_net(self.file, state, self._python), ""
+        return self._last
+
+    def table(self) -> str:
+        """That of the last one."""
+        if self._last and not self._table:
+            self._table = "\n".join(net_table(layer_facts(self._last)))
+        return self._table
+
+
 def _needs(file: NetFile) -> list[str]:
     """The layer types that are not known, in one line."""
     lines = file.lines_of(file.net)
     return [_at(file.path, lines[i], text) for i, text in unknown_types(file.net.layer)]
 
 
-def _check_in_state(file: NetFile, state: NetState, python: bool) -> Report:
-    report = Report()
+def _check_in_state(sketches: _Sketches, state: NetState) -> Report:
+    report, file = Report(), sketches.file
     phase = Phase.Name(state.phase)
     try:
         net = filter_net(file.net, state)
@@ -185,7 +206,7 @@ def _check_in_state(file: NetFile, state: NetState, python: bool) -> Report:
                 "weights are kept by name, so that only one of them can be loaded"
             )
     if net.layer:
-        _describe(file, state, python, report)
+        _describe(sketches, state, report)
         report.facts += [f"  {phase}: {line}" for line in readings(net.layer)]
         if passed_over := ignored(net):
             names = ", ".join(name.partition(".")[2] for name in passed_over)
@@ -195,10 +216,10 @@ def _check_in_state(file: NetFile, state: NetState, python: bool) -> Report:
     return report
 
 
-def _describe(file: NetFile, state: NetState, python: bool, report: Report) -> None:
+def _describe(sketches: _Sketches, state: NetState, report: Report) -> None:
     """Sketch the net and put what it is, and what is wrong with it, into the report."""
     try:
-        net = dry_net(file, state, python)
+        net = sketches.sketch(state)
     except PcdError as e:
         report.errors.append(str(e))
         return
@@ -222,7 +243,7 @@ def _describe(file: NetFile, state: NetState, python: bool, report: Report) -> N
         + (f"in: {', '.join(inputs)}; " if inputs else "")
         + f"out: {', '.join(outputs) or 'nothing'}"
     )
-    report.tables.setdefault("\n".join(net_table(layer_facts(net))), []).append(phase)
+    report.tables.setdefault(sketches.table(), []).append(phase)
 
 
 # -- solvers ---------------------------------------------------------------------------------------
@@ -253,7 +274,7 @@ def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Re
     except PcdError as e:
         report.errors.append(missing_net(solver_path, net) or str(e))
         return
-    inner = _check_in_state(file, file.net.state, python).with_needs()
+    inner = _check_in_state(_Sketches(file, python), file.net.state).with_needs()
     report.facts += inner.facts
     for text in inner.tables:
         report.tables.setdefault(text, []).append(net.role)

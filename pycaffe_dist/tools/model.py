@@ -70,6 +70,7 @@ def dry_net(file: NetFile, state: NetState, python: bool = False) -> Sketch:
             net.problems.append(f"{file.path}: {e}")
         return net
     guess.needs, guess.not_run = net.needs, net.not_run
+    guess.asks_phase |= net.asks_phase
     found = [*net.problems, *net.data_problems]
     guess.guess = "\n".join(found) or net.needs or f"{file.path}: data come from a Python layer"
     for layer in guess.layers:

@@ -4,14 +4,18 @@ import sys
 import numpy as np
 import pytest
 
+from pycaffe_dist import registry
 from pycaffe_dist.errors import FileError, PcdError, PrototxtError
+from pycaffe_dist.layer import Layer
 from pycaffe_dist.loading import save_weights, save_weights_hdf5
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetState
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import State, write_state
+from pycaffe_dist.tools import check
 from pycaffe_dist.tools.check import check_file
+from pycaffe_dist.tools.model import dry_net
 
 NET = """name: "small"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 4 dim: 3 } } }
@@ -52,6 +56,34 @@ def test_a_net_in_both_phases(write):
 def test_a_table_that_is_the_same_in_both_phases_comes_once(write):
     report = check_file(write(NET.replace("include { phase: TEST }", "")))
     assert list(report.tables.values()) == [["TRAIN", "TEST"]]
+
+
+class ByPhase(Layer):
+    """A layer with other tops in another phase."""
+
+    type = "ByPhase"
+
+    def reshape(self, bottom, top):
+        top[0].reshape(7 if self.phase == TEST else 5)
+
+
+PLAIN = NET.replace("include { phase: TEST }", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "sketches"),
+    [(PLAIN, 1), (NET, 2), (PLAIN.replace('"ReLU"', '"ByPhase"'), 2)],
+    ids=["plain", "rules", "a layer that asks"],
+)
+def test_a_net_that_is_the_same_in_both_phases_is_built_once(write, monkeypatch, text, sketches):
+    monkeypatch.setitem(registry.LAYERS, "ByPhase", ByPhase)
+    built = []
+    monkeypatch.setattr(check, "dry_net", lambda *args: built.append(dry_net(*args)) or built[-1])
+    report = check_file(write(text))
+    assert (report.errors, len(built)) == ([], sketches)
+    assert len(report.tables) == sketches
+    if "ByPhase" in text:
+        assert [re.search(r"ByPhase +(\d)", table)[1] for table in report.tables] == ["5", "7"]
 
 
 @pytest.mark.parametrize(
