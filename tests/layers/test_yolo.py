@@ -100,6 +100,11 @@ def test_yolov2_takes_the_best_class():
     ("layer", "message"),
     [
         (V3 % (0.5, "mask: 1"), "needs 1 mask for each of 1 bottoms"),
+        (
+            V3.replace("mask: 0", "mask: 1") % (0.5, ""),
+            r"one of the 1 pairs of biases; found \[1\]",
+        ),
+        (V3.replace("group_num: 1", "group_num: 2") % (0.5, ""), "as many bottoms"),
         (V3 % (0.5, "anchors_scale: 16"), "as many bottoms"),
         (V3 % (0.5, "") + "", r"needs bottoms \(N, 7, h, w\)"),
     ],
@@ -107,6 +112,51 @@ def test_yolov2_takes_the_best_class():
 def test_what_does_not_fit_is_told(layer, message):
     with pytest.raises(NetError, match=message):
         LayerRun(LayerCase(layer, [(1, 8, 4, 4)]))
+
+
+def test_bottoms_have_four_axes_and_one_length():
+    for shape in ((1, 7), (1, 7, 4)):
+        with pytest.raises(NetError, match=r"needs bottoms \(N, 7, h, w\)"):
+            LayerRun(LayerCase(V3 % (0.5, ""), [shape]))
+    two = V3.replace("mask_group_num: 1", "mask_group_num: 2 mask: 0 anchors_scale: 16")
+    with pytest.raises(NetError, match="the bottoms differ in length"):
+        LayerRun(LayerCase(two % (0.5, ""), [(1, 7, 4, 4), (2, 7, 4, 4)]))
+
+
+def test_there_is_a_row_before_anything_is_found_and_no_gradient():
+    run = LayerRun(LayerCase(V3 % (0.5, ""), [v3()]))
+    assert run.top[0].shape == (1, 1, 1, 7)
+    assert run.layer.flops(run.bottom, run.top) == 4 * 2 * 7 * 16
+    run.layer.backward(run.top, [False], run.bottom)
+    with pytest.raises(NetError, match="has no gradient"):
+        run.layer.backward(run.top, [True], run.bottom)
+
+
+def test_of_boxes_that_overlap_the_surest_is_kept():
+    x = v3(1)
+    x[0, 0, 1, 1] = 10  # its centre is at the end of its cell, half a cell from the other one
+    x[0, -3, 1, 1], x[0, -1, 1, 1] = 20, 1
+    x[0, 0, 1, 2] = -10
+    found = LayerRun(LayerCase(V3 % (0.5, ""), [x])).forward()[0][0, 0]
+    np.testing.assert_allclose(found[:, :3], [[0, 2, 1]], rtol=1e-6)
+    x[0, -1, 1, 2], x[0, -1, 1, 1] = 1, 20
+    found = LayerRun(LayerCase(V3 % (0.5, ""), [x])).forward()[0][0, 0]
+    np.testing.assert_allclose(found[:, :3], [[0, 2, 1]], rtol=1e-6)
+    apart = V3.replace("nms_threshold: 0.5", "nms_threshold: 1")
+    found = LayerRun(LayerCase(apart % (0.5, ""), [x])).forward()[0][0, 0]
+    np.testing.assert_allclose(found[:, 2], [1, sigma(1)], rtol=1e-6)
+
+
+def test_two_scales_have_their_own_cells_and_sizes():
+    two = V3.replace("mask: 0", "biases: 64 biases: 64 mask: 1 mask: 0")
+    two = two.replace("mask_group_num: 1", "mask_group_num: 2 anchors_scale: 16")
+    coarse, fine = v3(1), np.full((1, 7, 8, 8), -20.0)
+    fine[:, :4] = 0
+    fine[0, -3:, 7, 0] = 20, 20, -20
+    found = LayerRun(LayerCase(two % (0.5, ""), [coarse, fine])).forward()[0][0, 0]
+    box = [2.5 / 4 - 1 / 4, 1.5 / 4 - 1 / 4, 2.5 / 4 + 1 / 4, 1.5 / 4 + 1 / 4]
+    low = [1 / 16 - 1 / 16, 15 / 16 - 1 / 8, 1 / 16 + 1 / 16, 15 / 16 + 1 / 8]
+    np.testing.assert_allclose(found, [[0, 2, 1, *box], [0, 1, 1, *low]], atol=1e-6)
 
 
 # -- losses ----------------------------------------------------------------------------------------
@@ -242,6 +292,40 @@ def test_boxes_that_overlap_a_label_are_not_told_that_they_are_nothing(scores):
     assert dx.reshape(2, 2, 7, 4, 4)[0, 1, 4, 2, 2] == 0
 
 
+def test_a_box_that_overlaps_a_label_just_so_much_is_told(scores):
+    scores[...] = 0
+    half = V3_LOSS.replace("thresh: 0.6", "thresh: 0.5")
+    _, dx = passes(half % "", scores, labels([1, 0.625, 0.375, 0.5, 0.75], images=2))
+    assert dx.reshape(2, 2, 7, 4, 4)[0, 1, 4, 2, 2] * 2 == 0.5
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "message"),
+    [
+        (V3_LOSS % "mask: 2", (2, 14, 4, 4), r"needs 2 mask, .*; found \[0, 1, 2\]"),
+        (V3_LOSS.replace("mask: 1", "mask: 3") % "", (2, 14, 4, 4), r"found \[0, 3\]"),
+        (V3_LOSS % "iou_loss: CIOU", (2, 14, 4, 4), "knows iou_loss MSE, IOU and GIOU"),
+        (V3_LOSS % "", (2, 13, 4, 4), r"needs a bottom \(N, 14, h, w\)"),
+        (V3_LOSS % "", (2, 14, 4), r"needs a bottom \(N, 14, h, w\)"),
+        (V2_LOSS % "", (2, 7, 4, 4), r"needs a bottom \(N, 14, h, w\)"),
+    ],
+)
+def test_losses_say_what_does_not_fit(layer, shape, message):
+    with pytest.raises(NetError, match=message):
+        LayerRun(LayerCase(layer, [shape, labels(images=2)]))
+
+
+@pytest.mark.parametrize("layer", [V2_LOSS, V3_LOSS])
+def test_a_loss_gives_no_gradient_that_is_not_asked_for(scores, layer):
+    run = LayerRun(LayerCase(layer % "", [scores, labels(TRUTH, images=2)]))
+    run.forward()
+    run.bottom[0].blob.diff[...] = 7
+    run.backward([np.ones(())], [False, False])
+    assert (run.bottom[0].blob.diff == 7).all()
+    with pytest.raises(NetError, match="label"):
+        run.backward([np.ones(())], [True, True])
+
+
 @pytest.mark.parametrize("enclosed", [False, True])
 @pytest.mark.parametrize("box", [(0.48, 0.4, 0.3, 0.5), (0.7, 0.2, 0.2, 0.2), (0.5, 0.5, 1.0, 1.0)])
 def test_slope_of_the_overlap(box, enclosed):
@@ -305,6 +389,17 @@ def test_yolo_seg():
     np.testing.assert_allclose(dx, delta / 2, rtol=1e-5)
 
 
+def test_yolo_seg_says_what_does_not_fit_and_gives_what_is_asked_for():
+    layer = 'type: "YoloSeg" yolo_seg_param { object_scale: 0.2 }'
+    with pytest.raises(NetError, match="needs a label for each value"):
+        LayerRun(LayerCase(layer, [(2, 3, 4, 4), (2, 3, 4, 5)]))
+    run = LayerRun(LayerCase(layer, [(2, 3, 4, 4), (2, 48)]))
+    run.forward()
+    run.bottom[0].blob.diff[...] = 7
+    run.backward([np.ones(())], [False, False])
+    assert (run.bottom[0].blob.diff == 7).all()
+
+
 def evaluated(masks, truth):
     layer = 'type: "SegmentationEvaluate" segmentation_evaluate_param { threshold: 0.3 }'
     return LayerRun(LayerCase(layer, [masks, truth])).forward()[0]
@@ -323,3 +418,28 @@ def test_segmentation_evaluate_resizes_masks():
     masks[0, :, :, 1] = 1
     truth[0, :, :, 2:] = 1
     np.testing.assert_allclose(evaluated(masks, truth), [[[[1, 1]]]])
+
+
+def test_masks_that_are_resized_are_compared_as_bytes():
+    masks, truth = np.zeros((2, 2, 2, 2)), np.zeros((2, 2, 4, 6))
+    masks[0, 0], masks[1, 1] = 77 / 255, 76.9 / 255  # the threshold is 76
+    masks[0, 1], masks[1, 0] = 1.5, -3  # beyond the range of bytes
+    truth[0] = truth[1, 1] = 1
+    np.testing.assert_allclose(evaluated(masks, truth), [[[[1, 0.5]]]])
+    truth[1, 1] = 0
+    truth[1, 0, 0] = 1
+    np.testing.assert_allclose(evaluated(masks, truth), [[[[24 / 30, 1]]]])
+
+
+def test_masks_and_truth_have_the_same_channels_and_no_gradient():
+    layer = 'type: "SegmentationEvaluate"'
+    for shapes in ([(1, 2, 4, 4), (1, 3, 4, 4)], [(2, 3, 4, 4), (1, 3, 4, 4)], [(1, 3, 4)] * 2):
+        with pytest.raises(NetError, match="needs masks and a truth of the same channels"):
+            LayerRun(LayerCase(layer, shapes))
+    run = LayerRun(LayerCase(layer, [(1, 3, 2, 2), (1, 3, 4, 4)]))
+    assert run.top[0].shape == (1, 1, 1, 3) and run.layer.flops(run.bottom, run.top) == 4 * 48
+    run.layer.backward(run.top, [False, False], run.bottom)
+    with pytest.raises(NetError, match="has no gradient"):
+        run.layer.backward(run.top, [True, False], run.bottom)
+    with pytest.raises(NetError, match="takes 2 bottom"):
+        LayerRun(LayerCase(layer, [(1, 3, 2, 2)] * 3))

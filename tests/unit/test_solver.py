@@ -236,15 +236,27 @@ layer { name: "table" type: "DetectionEvaluate" bottom: "found" bottom: "truth" 
 """
 
 
-def test_a_detector_is_tested_by_its_mean_average_precision(make, tmp_path):
+@pytest.mark.parametrize(
+    ("classes", "mean", "shown"),
+    [(3, 0.5, ["class1: 1", "class2: 0"]), (3, 0.5, []), (2, 1.0, [])],
+)
+def test_a_detector_is_tested_by_its_mean_average_precision(
+    make, tmp_path, caplog, classes, mean, shown
+):
     """One class has a box that is found, another has nothing."""
+    caplog.set_level("INFO")
     rows = [("ones", 3, 1), ("low", 2, 0), ("high", 2, 1), ("easy", 1, 0)]
     parts = "\n".join(CONSTANT.format(*row) for row in rows)
-    (tmp_path / "test.prototxt").write_text(parts + TABLES)
+    (tmp_path / "test.prototxt").write_text(
+        parts + TABLES.replace("classes: 3", f"classes: {classes}")
+    )
     solver = make(
-        'eval_type: "detection" show_per_class_result: true test_iter: 2 test_interval: 5',
+        f'eval_type: "detection" show_per_class_result: {str(bool(shown)).lower()} '
+        "test_iter: 2 test_interval: 5",
         'train_net: "net.prototxt" test_net: "test.prototxt"',
     )
     solver.test_all()
     (tested,) = [x for x in solver.told if isinstance(x, e.Tested)]
-    assert [(o.name, o.value) for o in tested.outputs] == [("table", 0.5)]
+    assert [(o.index, o.name, o.value) for o in tested.outputs] == [(0, "table", mean)]
+    said = [r.getMessage() for r in caplog.records if r.getMessage().startswith("class")]
+    assert said == shown
