@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,11 +94,7 @@ class Copy:
             started.close()
 
     def judge(self, change: Change, stages: Sequence[Stage], forks: Forks) -> Verdict:
-        """Make a change, run tests until one fails, and take it back.
-
-        Code that ran while it was imported cannot be exchanged in a fork: where all tests passed,
-        the first of them run once more in a process of their own.
-        """
+        """Make a change, run tests until one fails, and take it back."""
         path = self.root / change.file
         source, kept = path.read_bytes(), path.stat()
         ran = sum(len(tests) for tests, _ in stages)
@@ -108,15 +104,28 @@ class Copy:
             # Bytecode is known by size and second: no two changes may share them.
             self._clock += 1
             os.utime(path, (self._clock, self._clock))
-            runs = [(self.run, tests, s, forks, change.file) for tests, s in stages]
-            for run, *arguments in [*runs, *((self.run_anew, *stage) for stage in stages[:1])]:
-                word, test = run(*arguments)
+            for word, test in self._results(stages, forks, change.file):
                 if word in ("failed", "hung"):
                     return Verdict(change, "caught" if word == "failed" else word, ran, test)
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
         return Verdict(change, "survived" if ran else "uncalled", ran)
+
+    def _results(self, stages: Sequence[Stage], forks: Forks, file: str) -> Iterator[Result]:
+        """Of each stage in a fork, then of those that need a process of their own.
+
+        Code that ran while it was imported cannot be exchanged in a fork: stages that a fork could
+        not run, or else the first, run once more in a process that imports it.
+        """
+        cold = []
+        for tests, seconds in stages:
+            result = self.run(tests, seconds, forks, file)
+            if result[0] == "cold":
+                cold.append((tests, seconds))
+            yield result
+        for tests, seconds in cold or stages[:1]:
+            yield self.run_anew(tests, seconds)
 
 
 def _shared() -> Path:

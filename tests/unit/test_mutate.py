@@ -16,6 +16,7 @@ import blocks
 import calls
 import forks
 import places
+import trial
 from known import Known
 
 SOURCE = '''
@@ -274,6 +275,9 @@ def test_waits():
     while tested.value() == 3: time.sleep(0.01)
 def test_computes():
     while tested.value() == 3: pass
+def test_late():
+    import late
+    assert late.value() == 1 and late.LATER == [1, 1]
 """
 
 
@@ -281,16 +285,16 @@ def test_computes():
 def forked(tmp_path_factory):
     """What becomes of all tests if a text of the module is replaced by another."""
     folder = tmp_path_factory.mktemp("forked")
-    module = folder / "tested.py"
-    module.write_text(TESTED)
-    (folder / "original.py").write_text(TESTED)
+    for name in ("tested.py", "late.py", "original.py"):
+        (folder / name).write_text(TESTED)
     (folder / "test_it.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir=.", "-p", "forks", "."]
     env = {**os.environ, "PYTHONPATH": str(Path(forks.__file__).parent)}
     server = forks.Forks(command, folder, env)
     server.wait()
 
-    def run(old, new, *names, seconds=60):
+    def run(old, new, *names, seconds=60, file="tested.py"):
+        module = folder / file
         module.write_text(TESTED.replace(old, new))
         tests = [f"test_it.py::test_{name}" for name in names]
         return server.run(tests, seconds, str(module), str(folder / "original.py"))
@@ -307,6 +311,11 @@ def test_a_fork_runs_tests_with_the_changed_functions(forked):
     assert forked("return x", "return x + 1", "enclosed") == ("failed", "test_it.py::test_enclosed")
     assert forked("range(2)", "range(3)", "first") == ("cold", "")  # of no function
     assert forked("return x", "pass", "enclosed") == ("cold", "")  # KEPT encloses nothing then
+    # What tests import themselves they import as it is changed.
+    assert forked("return 1", "return 1 + 0", "late", file="late.py") == ("passed", "")
+    late = ("failed", "test_it.py::test_late")
+    assert forked("return 1", "return 22", "first", "late", file="late.py") == late
+    assert forked("range(2)", "range(333)", "late", file="late.py") == late
     for name in ("waits", "computes"):
         assert forked("return 1", "return 3", name, seconds=2) == ("hung", "")
     assert forked("return 1", "return 1 + 0", "value", "waits") == ("passed", "")
@@ -319,3 +328,20 @@ def test_tests_that_cannot_be_collected_have_failed(tmp_path):
     server = forks.Forks(command, tmp_path, env)
     assert server.run(["test_it.py::test_it"], 60) == ("failed", "")
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "anew"),
+    [
+        (("passed", "passed"), ["a"]),
+        (("cold", "cold"), ["a", "b"]),
+        (("passed", "cold"), ["b"]),
+    ],
+)
+def test_what_a_fork_cannot_run_is_run_in_a_new_process(monkeypatch, words, anew):
+    copy, asked = object.__new__(trial.Copy), []
+    answers = dict(zip("ab", words, strict=True))
+    monkeypatch.setattr(copy, "run", lambda tests, *_: (answers[tests[0]], ""), raising=False)
+    monkeypatch.setattr(copy, "run_anew", lambda tests, seconds: asked.append(tests[0]))
+    assert len(list(copy._results([(["a"], 1), (["b"], 1)], None, "f"))) == 2 + len(anew)
+    assert asked == anew
