@@ -24,8 +24,9 @@ from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing import cupy_standin, emulation
-from pycaffe_dist.testing.cupy_standin import array, cublas
+from pycaffe_dist.testing.cupy_standin import array
 from pycaffe_dist.testing.cupy_standin import kernels as standin_kernels
+from pycaffe_dist.testing.cupy_standin.cuda import cublas
 from pycaffe_dist.testing.gpu import emulated
 from pycaffe_dist.tools.fake_data import fake_data
 

@@ -36,6 +36,14 @@ def test_arithmetic(run):
     run.close(y, 2 * A - 3 * B)
 
 
+@numbers_of("add_parts")
+def test_parts_are_added(run):
+    parts = RNG.standard_normal((3, *B.shape))
+    y = run.array(B)
+    run("add_parts", N, 3, run.array(parts), y)
+    run.close(y, B + parts.sum(axis=0))
+
+
 def test_nothing_is_nothing(run):
     y = run.array([7.0])
     run("fill", 0, 1, y)

@@ -41,15 +41,17 @@ def prob_of(run, x=X):
     return y
 
 
-def total(run, fixed, ignore, labels, terms):
+def total(run, fixed, ignore, labels, terms, splits=3):
     loss, divisor = run.empty(1), run.empty(1)
-    run("loss_total", 1, terms.size, fixed, *ignore, labels, terms, loss, divisor)
+    sums = run.empty(splits), run.empty(splits)
+    run("loss_sums", splits, terms.size, fixed == 0, *ignore, labels, terms, *sums)
+    run("loss_total", 1, splits, fixed, *sums, loss, divisor)
     return loss, divisor
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("ignore", NONE_AND_TWO)
-@numbers_of("softmax_loss_terms", "loss_total", "softmax_loss_backward")
+@numbers_of("softmax_loss_terms", "loss_sums", "loss_total", "softmax_loss_backward")
 def test_softmax_loss(run, ignore, mode):
     given = labels_for(ignore)
     param = f"normalization: {mode} {said(ignore)}"
@@ -228,7 +230,7 @@ def test_euclidean_loss(run):
 
 @pytest.mark.parametrize("top_k", [1, 3])
 @pytest.mark.parametrize("ignore", NONE_AND_TWO)
-@numbers_of("accuracy_hits", "accuracy_total", "accuracy_per_class")
+@numbers_of("accuracy_hits", "accuracy_sums", "accuracy_total")
 def test_accuracy(run, ignore, top_k):
     scores, given = np.round(X), labels_for(ignore)
     param = f"top_k: {top_k} {said(ignore)}"
@@ -237,7 +239,10 @@ def test_accuracy(run, ignore, top_k):
     flags, labels, hits = flags_for(ignore), run.array(given), np.full(POSITIONS, 9, np.int32)
     share, each = run.empty(1), run.empty(CLASSES)
     run("accuracy_hits", POSITIONS, CLASSES, INNER, top_k, *flags, run.array(scores), labels, hits)
-    run("accuracy_total", 1, POSITIONS, *flags, labels, hits, share)
+    for rows, found in ((1, share), (CLASSES, each)):
+        sums = run.empty(3 * rows), run.empty(3 * rows)
+        sizes = 3, POSITIONS, rows > 1
+        run("accuracy_sums", 3 * rows, *sizes, *flags, labels, hits, *sums)
+        run("accuracy_total", rows, 3, *sums, found)
     run.close(share[0], want.tops[0])
-    run("accuracy_per_class", CLASSES, POSITIONS, *flags, labels, hits, each)
     run.close(each, want.tops[1])

@@ -115,7 +115,9 @@ def test_pycaffe_computes_on_the_gpu_that_is_set(folder):
         assert net.core.context.engine is engines.create("cupy", 1)
         net.forward()
         blob = net.blobs["ip"]
+        cupy_standin.COUNTS.clear()
         pointer = blob._gpu_data_ptr
+        assert cupy_standin.COUNTS["synchronise"], "kernels may still write what it points at"
         where = net.core.context.home
         assert pointer == blob.data_value.read(where).data.ptr != blob._gpu_diff_ptr
         caffe.set_device(0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
+from pycaffe_dist.engines.cupy.products import Products
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
@@ -45,6 +45,7 @@ class CupyEngine(Engine):
     Attributes:
         device: its number.
         launch: launches a kernel by its name.
+        multiply: multiplies matrices.
     """
 
     name = "cupy"
@@ -56,7 +57,7 @@ class CupyEngine(Engine):
         self.home: DeviceHome = DeviceHome(xp, self.enter, self.tell_what_is_wrong)
         self.launch = Launcher(xp, self.enter)
         self.layers = accelerates.classes()
-        self._cublas = importlib.import_module(f"{xp.__name__}.cublas")
+        self.multiply = Products(xp)
         self._ones: Facts = {}
         self._checks: dict[int, Check] = {}
         self.places = Places(xp)
@@ -67,13 +68,15 @@ class CupyEngine(Engine):
         if getattr(_here, "engine", None) is not self:
             self.xp.cuda.Device(self.device).use()
             self.home.compute.use()
+            self.multiply.enter()
             _here.engine = self
 
     def try_out(self) -> None:
         """Compile, launch and multiply once: what is missing shows now, and not in mid-training."""
         one = self.one(np.dtype(np.float32))
         self.launch("fill", one.dtype, 1, 1, one)
-        self.add_product(one.reshape(1, 1, 1), one.reshape(1, 1, 1), self.xp.zeros((1, 1, 1), "f4"))
+        matrix = one.reshape(1, 1)
+        self.multiply(matrix, matrix, out=self.xp.add(matrix, matrix))  # by CuPy's own compiler
         self.wait()
 
     def pool(self) -> DevicePool:
@@ -83,7 +86,13 @@ class CupyEngine(Engine):
         self.home.compute.synchronize()
 
     def pointer(self, value: Value) -> int:
-        return int(value.write(self.home).data.ptr)
+        """Where a value is, when all kernels that write it are done.
+
+        Libraries work on the default stream, which nothing orders with ours.
+        """
+        where = int(value.write(self.home).data.ptr)
+        self.wait()
+        return where
 
     @property
     def device_name(self) -> str:
@@ -108,12 +117,9 @@ class CupyEngine(Engine):
             self._ones[dtype.char] = self.xp.asarray(np.ones(1, dtype))
         return self._ones[dtype.char]
 
-    # -- products ----------------------------------------------------------------------------
-
-    def add_product(self, a: DeviceArray, b: DeviceArray, out: DeviceArray) -> None:
-        """out += a b, for each of several matrices."""
-        for i in range(len(out)):
-            self._cublas.gemm("N", "N", a[i], b[i], out=out[i], alpha=1.0, beta=1.0)
+    def outer(self, left: DeviceArray, right: DeviceArray, out: DeviceArray) -> None:
+        self.enter()
+        self.multiply(left.T, right, out)
 
     # -- checks ------------------------------------------------------------------------------
 

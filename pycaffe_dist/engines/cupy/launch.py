@@ -22,28 +22,49 @@ accelerates = Forms("pycaffe_dist.engines.cupy.layers")
 BLOCKS = 512  # that a sum is spread over, if there is enough to add: they fill any device
 LEAST = 1024  # values that are worth a block
 MOST_SPLITS = 64
+MOST_PREPARED = 10_000  # launches that are kept
 
 
 class Launcher:
-    """The kernels of one device.  CuPy keeps what it compiled on disk, too."""
+    """The kernels of one device.  CuPy keeps what it compiled on disk, too.
+
+    A step makes the same launches as the one before it, with other arrays perhaps: the function,
+    its grid and its numbers, converted to C's types, are kept.
+    """
 
     def __init__(self, xp: ArrayModule, enter: Callable[[], object]) -> None:
         self.xp, self.enter = xp, enter
         self._modules: dict[tuple[str, str], Any] = {}
-        self._functions: dict[tuple[str, str], Any] = {}
+        self._prepared: dict[tuple[Any, ...], tuple[Any, tuple[int], tuple[int], list[Any]]] = {}
 
     def __call__(self, name: str, dtype: DType, n: int, *args: Any) -> None:
         """Launch a kernel for n elements, or rows, of number type ``dtype``."""
         if n == 0:
             return
         self.enter()
-        function = self._functions.get((name, dtype.char))
+        pointers = kernels.KERNELS[name].pointers
+        numbers = [None if p else a for a, p in zip(args, pointers, strict=False)]
+        key = (name, dtype.char, n, len(args), *numbers)
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepare(key, name, dtype, (n, *args))
+        function, grid, block, numbers = prepared
+        passed = numbers[:1]
+        passed += [a if p else x for a, p, x in zip(args, pointers, numbers[1:], strict=True)]
+        function(grid, block, passed)
+
+    def _prepare(self, key: tuple[Any, ...], name: str, dtype: DType, args: tuple[Any, ...]) -> Any:
         kernel = kernels.KERNELS[name]
-        if function is None:
-            function = self._module(kernel.file, dtype).get_function(name)
-            self._functions[name, dtype.char] = function
-        blocks, threads = kernel.launch_size(n)
-        function((blocks,), (threads,), kernel.arguments((n, *args), dtype))
+        function = self._module(kernel.file, dtype).get_function(name)
+        blocks, threads = kernel.launch_size(args[0])
+        numbers = [
+            None if p.pointer else x
+            for p, x in zip(kernel.parameters, kernel.arguments(args, dtype), strict=True)
+        ]
+        if len(self._prepared) >= MOST_PREPARED:  # of seeds, or of rates that change
+            self._prepared.clear()
+        self._prepared[key] = function, (blocks,), (threads,), numbers
+        return self._prepared[key]
 
     def _module(self, file: str, dtype: DType) -> Any:
         key = (file, dtype.char)

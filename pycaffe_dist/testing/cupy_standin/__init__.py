@@ -17,6 +17,7 @@ from numpy import bool_, float16, float32, float64, int8, int16, int32, int64, i
 
 from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.cupy_standin.array import lift, ndarray, own, touch
+from pycaffe_dist.testing.cupy_standin.cuda import cublas as _cublas  # noqa: F401
 from pycaffe_dist.testing.cupy_standin.given import Given
 from pycaffe_dist.testing.cupy_standin.kernels import RawKernel, RawModule
 from pycaffe_dist.testing.cupy_standin.memory import COUNTS, POOL, RaceError

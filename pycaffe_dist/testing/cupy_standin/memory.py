@@ -124,6 +124,9 @@ IN_USE: WeakValueDictionary[int, Memory] = WeakValueDictionary()  # by where it 
 
 def memory_at(pointer: int, size: int) -> Memory:
     """The memory that ``size`` bytes from ``pointer`` on lie in, as a library is given them."""
+    whole = IN_USE.get(pointer)
+    if whole and size <= whole.size:
+        return whole
     for reference in IN_USE.valuerefs():
         memory = reference()
         if memory and memory.begin <= pointer and pointer + size <= memory.begin + memory.size:

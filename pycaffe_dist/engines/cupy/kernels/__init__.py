@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +52,11 @@ class Kernel:
     name: str
     file: str
     parameters: tuple[Argument, ...]
+
+    @cached_property
+    def pointers(self) -> tuple[bool, ...]:
+        """Which arguments behind the first are arrays."""
+        return tuple(p.pointer for p in self.parameters[1:])
 
     @property
     def by_rows(self) -> bool:

@@ -41,6 +41,15 @@ KERNEL axpy(int n, Real factor, const Real *x, Real *y) {
   for (int i : Grid(n)) y[i] += factor * x[i];
 }
 
+// y += Σ x[p, i] over the parts, in their order
+KERNEL add_parts(int n, int parts, const Real *x, Real *y) {
+  for (int i : Grid(n)) {
+    Real sum = 0;
+    for (int p = 0; p < parts; ++p) sum += x[(long long)p * n + i];
+    y[i] += sum;
+  }
+}
+
 // z = a·x + b·y
 KERNEL axpby(int n, Real a, const Real *x, Real b, const Real *y, Real *z) {
   for (int i : Grid(n)) z[i] = a * x[i] + b * y[i];

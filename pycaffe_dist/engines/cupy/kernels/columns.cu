@@ -28,17 +28,17 @@ KERNEL im2col(int n, int channels, int height, int width, int kernel_h, int kern
 KERNEL col2im(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
               int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w, int image_step,
               int row_step, const Real *columns, Real *x) {
+  const Taps down(kernel_h, stride_h, dilation_h), right(kernel_w, stride_w, dilation_w);
   for (int i : Grid(n)) {
-    const int w = i % width + pad_w, h = i / width % height + pad_h, c = i / width / height % channels;
-    const Real *image = columns + (long long)(i / width / height / channels) * image_step;
+    const int c = i / width / height % channels;
+    const Real *image = columns + (long long)(i / width / height / channels) * image_step +
+                        (long long)c * kernel_h * kernel_w * row_step;
+    const Seen h = down.of(i / width % height + pad_h), w = right.of(i % width + pad_w);
     Real sum = 0;
-    for (int kh = 0; kh < kernel_h; ++kh)
-      for (int kw = 0; kw < kernel_w; ++kw) {
-        const int down = h - kh * dilation_h, right = w - kw * dilation_w;
-        if (down < 0 || right < 0 || down % stride_h || right % stride_w) continue;
-        const int oh = down / stride_h, ow = right / stride_w, row = (c * kernel_h + kh) * kernel_w + kw;
-        if (oh < out_h && ow < out_w) sum += image[(long long)row * row_step + oh * out_w + ow];
-      }
+    for (int kh = h.tap, oh = h.window; kh < kernel_h && oh >= 0; kh += down.tap_step, oh -= down.window_step)
+      if (oh < out_h)
+        for (int kw = w.tap, ow = w.window; kw < kernel_w && ow >= 0; kw += right.tap_step, ow -= right.window_step)
+          if (ow < out_w) sum += image[(long long)(kh * kernel_w + kw) * row_step + oh * out_w + ow];
     x[i] = sum;
   }
 }

@@ -75,3 +75,37 @@ __device__ inline bool is_ignored(Real label, int has_ignore, int ignore) {
 __device__ inline Real sign_of(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
 
 __device__ inline Real not_a_number() { return Real(0) / Real(0); }
+
+// The windows that see a pixel along an axis, by tap.  Tap k of window o sees pixel o·stride + k·dilation (the padding
+// counted in), so if tap k of o does, tap k + stride/d of o − dilation/d does, d being their greatest common divisor.
+struct Seen {
+  int tap, window;  // of the first; tap is `kernel` if there is none
+};
+
+struct Taps {
+  int kernel, stride, dilation, tap_step, window_step;
+  __device__ Taps(int kernel_, int stride_, int dilation_)
+      : kernel(kernel_), stride(stride_), dilation(dilation_) {
+    int a = stride, b = dilation;
+    while (b) {
+      const int rest = a % b;
+      a = b;
+      b = rest;
+    }
+    tap_step = stride / a;
+    window_step = dilation / a;
+  }
+  // Divides once: by the stride, for the first tap.
+  __device__ Seen of(int pixel) const {
+    int window = pixel / stride, rest = pixel - window * stride;
+    for (int tap = 0; tap < tap_step && tap < kernel; ++tap) {
+      if (rest == 0) return {tap, window};
+      rest -= dilation;
+      while (rest < 0) {
+        rest += stride;
+        --window;
+      }
+    }
+    return {kernel, 0};
+  }
+};

@@ -25,19 +25,18 @@ KERNEL depthwise_forward(int n, int channels, int multiplier, int height, int wi
 KERNEL depthwise_backward(int n, int channels, int multiplier, int height, int width, int kernel_h, int kernel_w,
                           int pad_h, int pad_w, int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h,
                           int out_w, const Real *gy, const Real *weights, Real *gx) {
+  const Taps down(kernel_h, stride_h, dilation_h), right(kernel_w, stride_w, dilation_w);
   for (int i : Grid(n)) {
-    const int w = i % width + pad_w, h = i / width % height + pad_h, plane = i / width / height;
+    const int plane = i / width / height;
+    const Seen h = down.of(i / width % height + pad_h), w = right.of(i % width + pad_w);
     const Real *windows = gy + (long long)plane * multiplier * out_h * out_w;
     const Real *tap = weights + (long long)(plane % channels) * multiplier * kernel_h * kernel_w;
     Real sum = 0;
-    for (int m = 0; m < multiplier; ++m, windows += out_h * out_w)
-      for (int kh = 0; kh < kernel_h; ++kh)
-        for (int kw = 0; kw < kernel_w; ++kw, ++tap) {
-          const int down = h - kh * dilation_h, right = w - kw * dilation_w;
-          if (down < 0 || right < 0 || down % stride_h || right % stride_w) continue;
-          const int oh = down / stride_h, ow = right / stride_w;
-          if (oh < out_h && ow < out_w) sum += *tap * windows[oh * out_w + ow];
-        }
+    for (int m = 0; m < multiplier; ++m, windows += out_h * out_w, tap += kernel_h * kernel_w)
+      for (int kh = h.tap, oh = h.window; kh < kernel_h && oh >= 0; kh += down.tap_step, oh -= down.window_step)
+        if (oh < out_h)
+          for (int kw = w.tap, ow = w.window; kw < kernel_w && ow >= 0; kw += right.tap_step, ow -= right.window_step)
+            if (ow < out_w) sum += tap[kh * kernel_w + kw] * windows[oh * out_w + ow];
     gx[i] = sum;
   }
 }

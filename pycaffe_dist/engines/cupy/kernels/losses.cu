@@ -9,23 +9,37 @@ KERNEL check_labels(int n, int classes, int has_ignore, int ignore, const Real *
     if (class_of(labels[i], classes) < 0 && !is_ignored(labels[i], has_ignore, ignore)) atomicMax(bad, n - i);
 }
 
-// loss = Σ terms / divisor, divisor = max(1, fixed), or the number of labels that count if fixed is 0
-KERNEL loss_total(int rows, int n, int fixed, int has_ignore, int ignore, const Real *labels, const Real *terms,
-                  Real *loss, Real *divisor) {
+// Σ terms, and if `counting` how many labels are not ignored, of each of `rows` splits of the positions
+KERNEL loss_sums(int rows, int n, int counting, int has_ignore, int ignore, const Real *labels, const Real *terms,
+                 Real *partial, Real *counts) {
   __shared__ Real room[MOST_THREADS];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    const Split split(row, rows, n);
     Real sum = 0;
     int counted = 0;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    for (int i = split.begin + threadIdx.x; i < split.end; i += blockDim.x) {
       sum += terms[i];
-      if (fixed == 0) counted += !is_ignored(labels[i], has_ignore, ignore);
+      if (counting) counted += !is_ignored(labels[i], has_ignore, ignore);
     }
     sum = block_sum(sum, room);
-    const Real amount = fixed ? (Real)fixed : block_sum((Real)counted, room);
+    const Real amount = block_sum((Real)counted, room);
     if (threadIdx.x == 0) {
-      divisor[row] = amount > 1 ? amount : Real(1);
-      loss[row] = sum / divisor[row];
+      partial[row] = sum;
+      counts[row] = amount;
     }
+  }
+}
+
+// loss = Σ partial / divisor, divisor = max(1, fixed), or the number of labels that count if fixed is 0
+KERNEL loss_total(int n, int splits, int fixed, const Real *partial, const Real *counts, Real *loss, Real *divisor) {
+  for (int i : Grid(n)) {
+    Real sum = 0, amount = (Real)fixed;
+    for (int s = 0; s < splits; ++s) {
+      sum += partial[s];
+      if (fixed == 0) amount += counts[s];
+    }
+    divisor[i] = amount > 1 ? amount : Real(1);
+    loss[i] = sum / divisor[i];
   }
 }
 
@@ -203,30 +217,35 @@ KERNEL accuracy_hits(int n, int classes, int inner, int top_k, int has_ignore, i
   }
 }
 
-// Σ hits / max(1, labels) over the labels that count and, if it is not −1, are of one class
-__device__ inline void share_of_hits(int n, int of, int has_ignore, int ignore, const Real *labels,
-                                     const int *hits, Real *accuracy, Real *room) {
-  int right = 0, all = 0;
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
-    if (is_ignored(labels[i], has_ignore, ignore) || (of >= 0 && class_of(labels[i], of + 1) != of)) continue;
-    right += hits[i];
-    all += 1;
+// Σ hits, and how many labels count, by splits of the positions; if `by_class` of each class by itself
+KERNEL accuracy_sums(int rows, int splits, int n, int by_class, int has_ignore, int ignore, const Real *labels,
+                     const int *hits, Real *partial, Real *counts) {
+  __shared__ Real room[MOST_THREADS];
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    const Split split(row, splits, n);
+    const int of = split.channel;
+    int right = 0, all = 0;
+    for (int i = split.begin + threadIdx.x; i < split.end; i += blockDim.x) {
+      if (is_ignored(labels[i], has_ignore, ignore) || (by_class && class_of(labels[i], of + 1) != of)) continue;
+      right += hits[i];
+      all += 1;
+    }
+    const Real hit = block_sum((Real)right, room), total = block_sum((Real)all, room);
+    if (threadIdx.x == 0) {
+      partial[row] = hit;
+      counts[row] = total;
+    }
   }
-  const Real hit = block_sum((Real)right, room), total = block_sum((Real)all, room);
-  if (threadIdx.x == 0) *accuracy = hit / (total > 1 ? total : Real(1));
 }
 
-KERNEL accuracy_total(int rows, int n, int has_ignore, int ignore, const Real *labels, const int *hits,
-                      Real *accuracy) {
-  __shared__ Real room[MOST_THREADS];
-  for (int row = blockIdx.x; row < rows; row += gridDim.x)
-    share_of_hits(n, -1, has_ignore, ignore, labels, hits, accuracy + row, room);
-}
-
-// A row for each class
-KERNEL accuracy_per_class(int rows, int n, int has_ignore, int ignore, const Real *labels, const int *hits,
-                          Real *accuracy) {
-  __shared__ Real room[MOST_THREADS];
-  for (int row = blockIdx.x; row < rows; row += gridDim.x)
-    share_of_hits(n, row, has_ignore, ignore, labels, hits, accuracy + row, room);
+// accuracy = Σ partial / max(1, Σ counts) over the splits of each
+KERNEL accuracy_total(int n, int splits, const Real *partial, const Real *counts, Real *accuracy) {
+  for (int i : Grid(n)) {
+    Real hit = 0, total = 0;
+    for (int s = 0; s < splits; ++s) {
+      hit += partial[i * splits + s];
+      total += counts[i * splits + s];
+    }
+    accuracy[i] = hit / (total > 1 ? total : Real(1));
+  }
 }

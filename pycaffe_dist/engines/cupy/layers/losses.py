@@ -8,7 +8,7 @@ import numpy as np
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, View, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
+from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, split
 from pycaffe_dist.engines.cupy.layers.normalise import softmax
 from pycaffe_dist.layers.accuracy import Accuracy
 from pycaffe_dist.layers.contrastive_loss import ContrastiveLoss
@@ -43,9 +43,12 @@ class DeviceLoss(OnDevice, Loss):
     def total(self, terms: DeviceArray, labels: DeviceArray, folded: Folded, top: Views) -> None:
         """Put Σ terms / divisor into the top."""
         ignored = as_ignored(self.ignored_label())
+        fixed, splits = self._fixed(folded), split(terms.size, 1)
+        sums = [self.spare(name, (splits,)) for name in ("partial", "counts")]
+        sizes = terms.size, fixed == 0, *ignored
+        self.launch("loss_sums", splits, *sizes, labels, terms, *sums)
         divisor = self.kept("divisor", (1,))
-        sizes = terms.size, self._fixed(folded), *ignored
-        self.launch("loss_total", 1, *sizes, labels, terms, top[0].data, divisor)
+        self.launch("loss_total", 1, splits, fixed, *sums, top[0].data, divisor)
 
     def _fixed(self, folded: Folded) -> int:
         """The divisor, 0 if it is the number of labels that count."""
@@ -223,7 +226,10 @@ class DeviceAccuracy(OnDevice, Accuracy):
         ignored = as_ignored(self.ignored)
         sizes = classes, inner, self.top_k, *ignored
         self.launch("accuracy_hits", hits.size, *sizes, scores, labels, hits)
-        self.launch("accuracy_total", 1, hits.size, *ignored, labels, hits, top[0].data)
-        for view in top[1:]:
-            arrays = labels, hits, view.data
-            self.launch("accuracy_per_class", classes, hits.size, *ignored, *arrays)
+        for by_class, view in enumerate(top):  # of all labels, and of each class
+            rows = classes if by_class else 1
+            splits = split(hits.size, rows)
+            sums = [self.spare(name, (rows * splits,)) for name in ("partial", "counts")]
+            sizes = splits, hits.size, by_class, *ignored
+            self.launch("accuracy_sums", rows * splits, *sizes, labels, hits, *sums)
+            self.launch("accuracy_total", rows, splits, *sums, view.data)

@@ -14,7 +14,7 @@ PARTS = 64  # shares of a table's rows, each added to by a thread for every colu
 class DeviceInnerProduct(OnDevice, InnerProduct):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data.reshape(-1, self.inputs), top[0].data.reshape(-1, self.outputs)
-        self.xp.matmul(x, self._weights_in_out(), out=y)
+        self.engine.multiply(x, self._weights_in_out(), y)
         if len(self.params) > 1:
             self.launch("bias_forward", y.size, self.outputs, 1, y, self.params[1].data, y)
 
@@ -23,13 +23,13 @@ class DeviceInnerProduct(OnDevice, InnerProduct):
         if self.param_propagate_down[0]:
             total = self.params[0].diff
             a, b = (x, gy) if self.transpose else (gy, x)
-            self.engine.add_product(a.T[None], b[None], total[None])
+            self.engine.multiply(a.T, b, total, add=True)
         if len(self.params) > 1 and self.param_propagate_down[1]:
             shape = len(gy), self.outputs, 1
             self.sums("channel_sums", shape, gy, out=self.params[1].diff, keep=1)
         if propagate_down[0]:
             gx = bottom[0].diff.reshape(-1, self.inputs)
-            self.xp.matmul(gy, self._weights_in_out().T, out=gx)
+            self.engine.multiply(gy, self._weights_in_out().T, gx)
 
 
 @accelerates("Embed")

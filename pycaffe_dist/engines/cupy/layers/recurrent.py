@@ -25,7 +25,7 @@ class DeviceLSTM(OnDevice, LSTM):
         n = streams * cells
         for t in range(steps):
             self.launch("continue_state", n, cells, cont[t], h, seen_h[t])
-            self.engine.add_product(seen_h[t][None], weights[None], sums[t][None])
+            self.engine.multiply(seen_h[t], weights, sums[t], add=True)
             h = y[t]
             arrays = cont[t], cell[t], sums[t], sums[t], cell[t + 1], h
             self.launch("lstm_unit_forward", n, cells, *arrays)
@@ -42,7 +42,7 @@ class DeviceLSTM(OnDevice, LSTM):
         n = streams * cells
         for t in reversed(range(steps)):
             if t + 1 < steps:
-                self.xp.matmul(g[t + 1], weights, out=through)
+                self.engine.multiply(g[t + 1], weights, through)
                 self.launch("continue_gradient", n, cells, cont[t + 1], through, gy[t], gh)
             arrays = cont[t], cell[t], gates[t], cell[t + 1], gc, gh if t + 1 < steps else gy[t]
             self.launch("lstm_unit_backward", n, cells, *arrays, g[t], gc)

@@ -18,6 +18,7 @@ from pycaffe_dist.layers.pooling import Drawn, Expected, Maximum, Mean, Pooling
 from pycaffe_dist.layers.windows import Windows, pieces
 
 WORKSPACE = 256 << 20  # bytes of columns that are made at a time
+LARGE = 128  # windows of an image that fill a tile of a product on a GPU
 
 
 def sizes(w: Windows) -> tuple[int, ...]:
@@ -74,9 +75,11 @@ class DeviceIm2col(Columns, Im2col):
 
 
 class DeviceBaseConvolution(Columns, BaseConvolution):
-    """Columns of many images side by side, (C·Πkernel, images, Πout), and one GEMM for them all.
+    """Columns and products of them.
 
-    1 × 1 windows need no columns: there is a product for each image, in one call of cuBLAS.
+    Products are made image by image in one call of cuBLAS, which gives images as they are; where
+    images are small, of many side by side, (C·Πkernel, images, Πout), in one large product.
+    1 × 1 windows need no columns.
     """
 
     def gather(
@@ -90,11 +93,11 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
         image, out = self._as_image(image), self._as_out(out)
         for images in self._chunks():
             x, y = image[images], out[images]
-            if self.windows.identity:
-                self.xp.matmul(weights, self._each(x), out=self._each(y))
+            if self._one_by_one:
+                self._multiply(weights, self._each_seen(x), self._each(y))
                 continue
             product = self._side_by_side("product", y, fill=False)
-            self.xp.matmul(weights, self._columns_of(x), out=self._matrices(product))
+            self._multiply(weights, self._columns_of(x, each=False), self._matrices(product))
             self._back(product, y)
         self._add_bias(out, bias)
 
@@ -104,25 +107,41 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
         for images in self._chunks():
             x, y = image[images], out[images]
             if self.windows.identity:
-                self.xp.matmul(weights, self._each(y), out=self._each(x))
+                self._multiply(weights, self._each(y), self._each(x))
                 continue
-            columns = self._column_room(x)
-            factor = self._matrices(self._side_by_side("product", y))
-            self.xp.matmul(weights, factor, out=self._matrices(columns))
-            self.from_columns(self.windows, columns, x, self._steps(x))
+            columns = self._column_room(x, self._one_by_one)
+            if self._one_by_one:
+                self._multiply(weights, self._each(y), self._each(columns))
+            else:
+                factor = self._matrices(self._side_by_side("product", y))
+                self._multiply(weights, factor, self._matrices(columns))
+            self.from_columns(self.windows, columns, x, self._steps(x, self._one_by_one))
         self._add_bias(image, bias)
 
     def add_weight_gradient(self, image: DeviceArray, out: DeviceArray) -> None:
         total = self._by_group(self.params[0].diff)
         image, out = self._as_image(image), self._as_out(out)
-        for images in self._chunks():
+        swapped = out[:1].size + (image[:1].size if self.windows.identity else 0)
+        for images in self._chunks(swapped):
             x, y = image[images], out[images]
+            if total.size < swapped:  # a gradient for each image is less than to move the images
+                self._add_each(y, x, total)
+                continue
             if self.windows.identity:
                 columns = self._matrices(self._side_by_side("columns", x))
             else:
-                columns = self._columns_of(x)
+                columns = self._columns_of(x, each=False)
             factor = self._matrices(self._side_by_side("product", y))
-            self.engine.add_product(factor, columns.swapaxes(1, 2), total)
+            self._multiply(factor, columns.swapaxes(1, 2), total, add=True)
+
+    def _add_each(self, y: DeviceArray, x: DeviceArray, total: DeviceArray) -> None:
+        """The gradients of images one by one, and their sum."""
+        if len(x) == 1:
+            self._multiply(self._each(y)[0], self._each_seen(x)[0].swapaxes(1, 2), total, add=True)
+            return
+        gradients = self.spare("gradients", (len(x), *total.shape))
+        self._multiply(self._each(y), self._each_seen(x).swapaxes(2, 3), gradients)
+        self.launch("add_parts", total.size, len(x), gradients, total)
 
     def add_bias_gradient(self, top_diff: DeviceArray) -> None:
         shape = self.images, self.outputs, prod(top_diff.shape[self.axis + 1 :])
@@ -132,26 +151,45 @@ class DeviceBaseConvolution(Columns, BaseConvolution):
         if bias is not None:
             self.launch("bias_forward", y.size, y.shape[1], prod(y.shape[2:]), y, bias, y)
 
+    def _multiply(
+        self, a: DeviceArray, b: DeviceArray, out: DeviceArray, add: bool = False
+    ) -> None:
+        """A product for each group: the last but three axes are (…, group, rows, columns)."""
+        for g in range(self.group):
+            left, right, result = (x[..., g, :, :] for x in (a, b, out))
+            self.engine.multiply(left, right, result, add)
+
     # -- columns -----------------------------------------------------------------------------
 
-    def _chunks(self) -> Iterator[slice]:
-        """Images whose columns fit the work space together."""
-        if self.windows.identity:
-            return pieces(self.images, max(1, self.images))
-        values = self._column_values() * prod(self.windows.out)
-        return pieces(self.images, WORKSPACE // (values * self.dtype.itemsize))
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether products of images are large enough each."""
+        return self.windows.identity or prod(self.windows.out) >= LARGE
 
-    def _column_room(self, x: DeviceArray) -> Any:
-        return self.spare("columns", (self._column_values(), len(x), prod(self.windows.out)))
+    def _chunks(self, room: int = 0) -> Iterator[slice]:
+        """Images whose columns, or other room, fit the work space together."""
+        values = room if self.windows.identity else self._column_values() * prod(self.windows.out)
+        most = WORKSPACE // (values * self.dtype.itemsize) if values else self.images
+        return pieces(self.images, max(1, most))
 
-    def _columns_of(self, x: DeviceArray) -> Any:
-        columns = self._column_room(x)
-        self.to_columns(self.windows, x, columns, self._steps(x))
-        return self._matrices(columns)
+    def _column_room(self, x: DeviceArray, each: bool) -> Any:
+        """For columns of images: (images, C·Πkernel, Πout), or side by side."""
+        shape = len(x), self._column_values()
+        return self.spare("columns", (*(shape if each else shape[::-1]), prod(self.windows.out)))
 
-    def _steps(self, x: DeviceArray) -> tuple[int, int]:
+    def _columns_of(self, x: DeviceArray, each: bool) -> Any:
+        columns = self._column_room(x, each)
+        self.to_columns(self.windows, x, columns, self._steps(x, each))
+        return self._each(columns) if each else self._matrices(columns)
+
+    def _each_seen(self, x: DeviceArray) -> Any:
+        """What windows see of each image: the image itself, or its columns."""
+        return self._each(x) if self.windows.identity else self._columns_of(x, each=True)
+
+    def _steps(self, x: DeviceArray, each: bool) -> tuple[int, int]:
+        """From image to image and from row to row, of columns one by one or side by side."""
         out = prod(self.windows.out)
-        return out, len(x) * out
+        return (self._column_values() * out, out) if each else (out, len(x) * out)
 
     # -- images one by one, and side by side -------------------------------------------------
 

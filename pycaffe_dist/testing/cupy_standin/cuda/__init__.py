@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "Stream",
     "alloc_pinned_memory",
+    "get_cublas_handle",
     "get_current_stream",
     "get_elapsed_time",
     "is_available",
@@ -120,6 +121,11 @@ class _Current(threading.local):
 
 NULL = Stream(null=True)
 _current = _Current()
+
+
+def get_cublas_handle() -> int:
+    """Each thread has one for each device."""
+    return 1 + 2 * threading.get_ident() * runtime.DEVICES + runtime.getDevice()
 
 
 def get_current_stream(device_id: int = -1) -> Stream:
