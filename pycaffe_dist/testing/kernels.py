@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import Array, ArrayModule, DType
-from pycaffe_dist.engines.cupy.kernels import KERNELS, options, source
+from pycaffe_dist.engines.cupy import kernels
+from pycaffe_dist.engines.cupy.kernels import KERNELS, Argument, Kernel
 from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.testing import cupy_standin
+from pycaffe_dist.testing.emulation import Way, running
 from pycaffe_dist.testing.layers import LayerCase, LayerRun
 
+FEW_THREADS = 32  # of a checked block: small arrays have several blocks, and these several turns
 GUARD = 64  # values before and behind every array, which no kernel may touch
 MARK = 0x5A  # a byte of them
 
@@ -32,11 +35,20 @@ class Runner:
 
     Args:
         dtype: of ``Real``.
-        xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU.
+        xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU:
+            backwards, in float32 with every access to memory checked, and forwards.
+        source: the text of a file of kernels, if not the file's own.
     """
 
-    def __init__(self, dtype: DTypeLike, xp: ArrayModule = cupy_standin) -> None:
-        self.dtype, self.xp = np.dtype(dtype), xp
+    def __init__(
+        self,
+        dtype: DTypeLike,
+        xp: ArrayModule = cupy_standin,
+        source: Callable[[str], str] = kernels.source,
+    ) -> None:
+        self.dtype, self.xp, self.source = np.dtype(dtype), xp, source
+        backwards = Way(backwards=True, checked=self.dtype == np.float32)
+        self.ways = [backwards, Way()] if xp is cupy_standin else [Way()]
 
     def __call__(self, name: str, n: int, *args: Any) -> None:
         """Run a kernel; the same array given twice is one array for it, too.
@@ -45,48 +57,61 @@ class Runner:
             AssertionError: it wrote outside of its arrays, or to one that it declares const.
         """
         kernel = KERNELS[name]
-        declared = kernel.parameters[1:]
+        pairs = list(zip(kernel.parameters[1:], args, strict=True))
+        written = {id(value) for p, value in pairs if p.pointer and not p.constant}
+        results = [self._launch(kernel, n, pairs, way) for way in self.ways]
+        launched[name] += 1
+        for argument, value in pairs:
+            if argument.pointer:
+                what = f"{name}: {argument.name}"
+                free = id(value) in written
+                made = [self._check(what, rooms[id(value)], value, free) for rooms in results]
+                for way, other in zip(self.ways[1:], made[1:], strict=True):
+                    self.close(other, made[0], f"{what} depends on the order of threads: {way}")
+                value[...] = made[0]
+
+    def _launch(
+        self, kernel: Kernel, n: int, pairs: list[tuple[Argument, Any]], way: Way
+    ) -> dict[int, Array]:
+        """The arrays, by id, with their surroundings, after a launch on copies of them."""
         rooms: dict[int, Any] = {}
         values = []
-        for argument, value in zip(declared, args, strict=True):
+        for argument, value in pairs:
             if argument.pointer:
                 room = rooms.setdefault(id(value), self.xp.asarray(_guarded(value)))
                 value = room[GUARD : GUARD + value.size]
             values.append(value)
         grid, block = kernel.launch_size(n)
-        function = _module(self.xp, kernel.file, self.dtype).get_function(name)
-        function((grid,), (block,), kernel.arguments((n, *values), self.dtype))
-        launched[name] += 1
-        written = {
-            id(v) for p, v in zip(declared, args, strict=True) if p.pointer and not p.constant
-        }
-        for argument, value in zip(declared, args, strict=True):
-            if argument.pointer:
-                what = f"{name}: {argument.name}"
-                self._check(what, rooms[id(value)].get(), value, id(value) in written)
+        if way.checked:  # several rows or elements for each of them
+            grid, block = max(1, grid * block // FEW_THREADS // 2), FEW_THREADS
+        function = _module(self.xp, self.source(kernel.file), self.dtype).get_function(kernel.name)
+        with running(way):
+            function((grid,), (block,), kernel.arguments((n, *values), self.dtype))
+        return {key: room.get() for key, room in rooms.items()}
 
     @staticmethod
-    def _check(what: str, whole: Array, value: Array, written: bool) -> None:
-        """Take back what was written, and nothing else."""
+    def _check(what: str, whole: Array, value: Array, written: bool) -> Array:
+        """What was written within the array; nothing was elsewhere."""
         edges = whole[:GUARD].tobytes() + whole[GUARD + value.size :].tobytes()
         assert edges == bytes([MARK]) * len(edges), f"{what}: written outside of it"
         inside = whole[GUARD : GUARD + value.size].reshape(value.shape)
-        if written:
-            value[...] = inside
-        else:
+        if not written:
             assert inside.tobytes() == value.tobytes(), f"{what} is const, but was changed"
+        return inside
 
     def array(self, values: Any) -> Array:
         return np.array(values, self.dtype)
 
     def empty(self, *shape: int) -> Array:
-        """Filled with NaN: what a kernel leaves out shows."""
-        return np.full(shape, np.nan, self.dtype)
+        """Filled with NaN of all bits: what a kernel leaves out shows, and what it reads, too."""
+        made = np.empty(shape, self.dtype)
+        made.reshape(-1).view(np.uint8)[...] = 0xFF
+        return made
 
-    def close(self, got: Array, want: Any) -> None:
+    def close(self, got: Array, want: Any, why: str = "") -> None:
         """As near as the number type allows; NaN and infinities where they should be."""
         within = 2e-5 if self.dtype == np.float32 else 1e-11
-        np.testing.assert_allclose(got, np.asarray(want), rtol=within, atol=within)
+        np.testing.assert_allclose(got, np.asarray(want), rtol=within, atol=within, err_msg=why)
 
 
 def _guarded(value: Array) -> Array:
@@ -142,8 +167,8 @@ class LayerNumbers:
 
 
 @cache
-def _module(xp: ArrayModule, file: str, dtype: DType) -> Any:
-    return xp.RawModule(code=source(file), options=options(dtype))
+def _module(xp: ArrayModule, code: str, dtype: DType) -> Any:
+    return xp.RawModule(code=code, options=kernels.options(dtype))
 
 
 def numbers_of(*names: str) -> Callable[[Check], Check]:

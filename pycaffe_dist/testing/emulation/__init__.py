@@ -9,17 +9,11 @@ have exactly the types that the kernel declares.
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import fcntl
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +21,46 @@ import numpy as np
 
 from pycaffe_dist.aliases import DType
 from pycaffe_dist.engines.cupy.kernels import Kernel, declarations
-from pycaffe_dist.errors import MissingPartError
+from pycaffe_dist.testing.emulation.checking import AccessError, Watch
+from pycaffe_dist.testing.emulation.compiler import compiled
 
-HEADER = Path(__file__).with_name("cuda_emulation.h")
-FLAGS = ("-O2", "-std=c++17", "-fPIC", "-shared", "-fvisibility=hidden", "-U_FORTIFY_SOURCE")
-EXACT = ("-ffp-contract=off", "-fno-semantic-interposition")  # NumPy's rounding; our own functions
+__all__ = ["AccessError", "Function", "Module", "Way", "executed", "running"]
+
+HEADERS = Path(__file__).parent
 PROBLEMS = {
     1: "some threads of a block end while others wait at a barrier",
     2: "a kernel that is launched by elements has a barrier",
 }
+BAD_ACCESS = 3
 
 executed: Counter[str] = Counter()  # by kernel, how often it was launched
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a grid is run: a GPU promises no order, and looks at no access.
+
+    Args:
+        backwards: the last block and the last thread of each interval first.
+        checked: every access to memory is looked at, and the first that is wrong is an AccessError.
+    """
+
+    backwards: bool = False
+    checked: bool = False
+
+
+_way = Way()
+
+
+@contextmanager
+def running(way: Way) -> Iterator[None]:
+    """Launches within go this way."""
+    global _way
+    before, _way = _way, way
+    try:
+        yield
+    finally:
+        _way = before
 
 
 class Module:
@@ -45,39 +68,70 @@ class Module:
 
     def __init__(self, code: str, options: Sequence[str] = ()) -> None:
         defines = dict(o[2:].split("=", 1) for o in options if o.startswith("-D"))
-        real = defines.get("Real", "float")
-        self.dtype = np.dtype({"float": np.float32, "double": np.float64}[real])
+        self.real = defines.get("Real", "float")
+        self.dtype = np.dtype({"float": np.float32, "double": np.float64}[self.real])
+        self._code = code
         self._kernels = {kernel.name: kernel for kernel in declarations(code)}
-        self._library = ctypes.CDLL(str(_compiled(_program(code, real, self._kernels))))
+        self._libraries: dict[bool, Library] = {}
         self._functions: dict[str, Function] = {}
+        self.library(_way.checked)
 
     def get_function(self, name: str) -> Function:
         if name not in self._functions:
-            kernel = self._kernels[name]
-            self._functions[name] = Function(self._library[f"launch_{name}"], kernel, self.dtype)
+            self._functions[name] = Function(self, self._kernels[name])
         return self._functions[name]
+
+    def library(self, checked: bool) -> Library:
+        if checked not in self._libraries:
+            program = _program(self._code, self.real, self._kernels, checked)
+            self._libraries[checked] = Library(program, self._kernels, checked)
+        return self._libraries[checked]
+
+
+class Library:
+    """A program, compiled; one whose accesses are checked has a watch."""
+
+    def __init__(self, program: str, kernels: Iterable[str], checked: bool) -> None:
+        path = compiled(program, checked)
+        self.functions = ctypes.CDLL(str(path))
+        self.watch = Watch(self.functions, path, program, kernels) if checked else None
 
 
 class Function:
     """A kernel, called as ``cupy.RawKernel`` is."""
 
-    def __init__(self, function: Any, kernel: Kernel, real: DType) -> None:
-        self.kernel, self._function = kernel, function
-        self._dtypes = [argument.dtype(real) for argument in kernel.parameters]
+    def __init__(self, module: Module, kernel: Kernel) -> None:
+        self.kernel, self._module = kernel, module
+        self._dtypes = [argument.dtype(module.dtype) for argument in kernel.parameters]
         scalars = [
             ctypes.c_void_p if argument.pointer else np.ctypeslib.as_ctypes_type(dtype)
             for argument, dtype in zip(kernel.parameters, self._dtypes, strict=True)
         ]
-        function.argtypes = [ctypes.c_uint, ctypes.c_uint, *scalars]
+        self._types = [ctypes.c_uint, ctypes.c_uint, ctypes.c_bool, *scalars]
+        self._entries: dict[bool, Any] = {}
 
     def __call__(self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any]) -> None:
         name, threads = self.kernel.name, block[0]
         if threads & (threads - 1) or not 0 < threads <= 256:
             raise ValueError(f"{name}: a block has a power of two up to 256 threads, not {threads}")
+        values = self._checked(args)
         executed[name] += 1
-        outcome = self._function(grid[0], threads, *self._checked(args))
+        way = _way
+        entry = self._entry(way.checked)
+        watch = self._module.library(way.checked).watch
+        with watch.over(self.kernel, args) if watch else nullcontext():
+            outcome = entry(grid[0], threads, way.backwards, *values)
+            if outcome == BAD_ACCESS and watch:
+                raise AccessError(watch.finding(self.kernel, args))
         if outcome:
             raise RuntimeError(f"{name}: {PROBLEMS[outcome]}")
+
+    def _entry(self, checked: bool) -> Any:
+        if checked not in self._entries:
+            library = self._module.library(checked).functions
+            entry = self._entries[checked] = library[f"launch_{self.kernel.name}"]
+            entry.argtypes = self._types
+        return self._entries[checked]
 
     def _checked(self, args: Sequence[Any]) -> list[Any]:
         declared = zip(self.kernel.parameters, self._dtypes, args, strict=True)
@@ -104,9 +158,12 @@ class Function:
         return f"{self.kernel.name}: {argument.name}"
 
 
-def _program(code: str, real: str, kernels: dict[str, Kernel]) -> str:
-    """The header, the source, and a function for each kernel that launches it."""
-    parts = [HEADER.read_text(), f"#define Real {real}", code]
+def _program(code: str, real: str, kernels: dict[str, Kernel], checked: bool) -> str:
+    """The headers, the source, and a function for each kernel that launches it."""
+    parts = [(HEADERS / "cuda_emulation.h").read_text(), f"#define Real {real}", code]
+    if checked:
+        parts.insert(1, (HEADERS / "memory_check.h").read_text())
+        parts.insert(0, "#define CHECK_MEMORY")
     for kernel in kernels.values():
         declared = ", ".join(
             f"{'const ' * a.constant}{a.type} {'*' * a.pointer}{a.name}" for a in kernel.parameters
@@ -115,61 +172,8 @@ def _program(code: str, real: str, kernels: dict[str, Kernel]) -> str:
         waiting = "true" if kernel.by_rows else "false"
         parts.append(
             'extern "C" __attribute__((visibility("default"))) int '
-            f"launch_{kernel.name}(unsigned int blocks_, unsigned int threads_, {declared}) {{\n"
-            f"  auto kernel_ = [=] {{ {kernel.name}({names}); }};\n"
-            f"  return emulation::launch(blocks_, threads_, {waiting}, kernel_);\n}}"
+            f"launch_{kernel.name}(unsigned blocks_, unsigned threads_, bool reversed_, {declared})"
+            f" {{\n  auto kernel_ = [=] {{ {kernel.name}({names}); }};\n"
+            f"  return emulation::launch(blocks_, threads_, {waiting}, reversed_, kernel_);\n}}"
         )
     return "\n".join(parts)
-
-
-def _compiled(program: str) -> Path:
-    """The library of a program, from the cache or made now."""
-    compiler, version = _compiler()
-    key = hashlib.sha256("\0".join((program, version, *FLAGS, *EXACT)).encode()).hexdigest()
-    folder = _cache_folder()
-    library = folder / f"{key[:32]}.so"
-    if not library.exists():
-        with open(library.with_suffix(".lock"), "w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # one compiles, the others wait for it
-            if not library.exists():
-                _compile(compiler, program, library)
-    return library
-
-
-def _compile(compiler: str, program: str, library: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=library.parent) as work:
-        source, made = Path(work, "kernels.cpp"), Path(work, "kernels.so")
-        source.write_text(program)
-        command = [compiler, *FLAGS, *EXACT, "-o", str(made), str(source)]
-        said = subprocess.run(command, capture_output=True, text=True)
-        if said.returncode:
-            raise RuntimeError(f"{' '.join(command)} fails:\n{said.stderr}")
-        made.replace(library)
-
-
-@cache
-def _compiler() -> tuple[str, str]:
-    path = shutil.which(os.environ.get("CXX", "g++"))
-    if path is None:
-        raise MissingPartError("the emulated GPU needs a C++ compiler: install g++, or set CXX")
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
-    return path, said.stdout
-
-
-def _cache_folder() -> Path:
-    """Where compiled kernels are kept; where that cannot be written, a folder of this process."""
-    named = os.environ.get("PCD_CACHE")
-    root = Path(named) if named else Path.home() / ".cache" / "pycaffe_dist"
-    folder = root / "emulation"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return _temporary()
-    return folder if os.access(folder, os.W_OK) else _temporary()
-
-
-@cache
-def _temporary() -> Path:
-    folder = tempfile.mkdtemp(prefix="pcd-emulation-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
