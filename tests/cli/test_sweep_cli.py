@@ -1,10 +1,15 @@
 import json
+import math
+from types import SimpleNamespace
 
 import pytest
 import warm
 
+from pycaffe_dist import events
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.tools.sweep import Trial, as_lines, ranked, trials
+from pycaffe_dist.report.metrics import MetricsFile
+from pycaffe_dist.tools import sweep as sweep_module
+from pycaffe_dist.tools.sweep import Trial, as_lines, measure, ranked, trials
 
 NET = """
 layer { name: "x" type: "DummyData" top: "x" top: "t"
@@ -65,3 +70,38 @@ def test_the_best_comes_first():
     lost = Trial({"a": "3"}, "l", code=1, why="no disk")
     assert ranked([lost, bad, good]) == [good, bad, lost]
     assert as_lines([bad, lost, good])[1].split() == ["1", "1", "at", "2", "0.9", "at", "10", "9"]
+
+
+def test_the_last_loss_and_the_best_of_each_score(tmp_path):
+    trial = Trial({}, str(tmp_path))
+    assert (trial.code, trial.why, trial.scores) == (0, "", {})
+    measure(trial)
+    assert math.isnan(trial.loss)
+    tests = [(0, 0.5, 3.0), (5, 0.75, 2.0), (9, 0.75, 2.5)]
+    with MetricsFile(tmp_path / "metrics.jsonl") as told:
+        told(events.SolveBegins(0, "net", "fixed", 9))
+        for iteration, loss in ((0, 9.0), (8, 4.0)):
+            told(events.Displayed(iteration, loss, 0.0, 0.0, 1, []))
+            told(events.RateChosen(iteration, 0.1))
+        for iteration, accuracy, loss in tests:
+            outputs = [events.Output(0, "acc", accuracy), events.Output(1, "l", loss, 1.0)]
+            told(events.Tested(iteration, 0, outputs))
+    measure(trial)
+    assert trial.loss == 4 and trial.scores == {"acc": (0.75, 5), "l": (2.0, 5)}
+
+
+def test_each_job_has_its_share_of_the_cores(tmp_path, monkeypatch):
+    asked = []
+
+    def run(command, stdout, stderr, check):
+        asked.append(command[command.index("--threads") + 1])
+        stdout.write(b"first\n\nthe last\n \n")
+        return SimpleNamespace(returncode=2)
+
+    monkeypatch.setattr(sweep_module.subprocess, "run", run)
+    monkeypatch.setattr(sweep_module, "usable_cores", lambda: 7)
+    for jobs, threads in ((1, "7"), (2, "3"), (9, "1")):
+        (done,) = sweep_module.sweep("s", [Trial({"a": "1"}, str(tmp_path / "r"))], jobs, ["-x"])
+        assert asked[-1] == threads and (done.code, done.why) == (2, "the last")
+    (tmp_path / "empty").write_text("\n")
+    assert sweep_module._last_line(tmp_path / "empty") == "it said nothing"

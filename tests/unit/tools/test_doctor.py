@@ -1,8 +1,12 @@
+import json
+from types import SimpleNamespace
+
 import pytest
 
 from pycaffe_dist.cli import doctor, main
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.parallel.job.hostfile import Host
+from pycaffe_dist.tools import doctor as doctor_tool
 from pycaffe_dist.tools.doctor import Diagnosis, examine
 
 SOUND = {
@@ -82,3 +86,81 @@ def test_only_what_keeps_hosts_from_training_together_is_a_failure(
     monkeypatch.setattr(doctor, "examine", lambda hosts, ranks: diagnosis([change]))
     assert main(["doctor", "--ranks", "4"]) == code
     assert "node3" in capsys.readouterr().out
+
+
+# -- waiting for an answer -------------------------------------------------------------------------
+
+
+class Job:
+    """Runs until a second and speaks at one, by a clock that goes on while one sleeps."""
+
+    away, culprit = (), ""
+    words = SimpleNamespace(killed="")
+    now, ends, speaks = 0.0, 1e9, 1e9
+
+    def __init__(self, program, ranks, hosts, hear):
+        self.hear = hear
+        type(self).heard_out = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        type(self).left = self.now
+
+    @property
+    def running(self):
+        return self.now < self.ends
+
+    def hear_out(self):
+        type(self).heard_out = True
+
+
+@pytest.fixture
+def job(monkeypatch):
+    """Sets what a job does, and runs the examination with it; what it found, and when it left."""
+
+    def run(**facts):
+        kind = type("Job", (Job,), facts)
+
+        def sleep(seconds):
+            kind.now += seconds
+            if run.job and kind.now >= kind.speaks and not run.said:
+                run.said = True
+                run.job.hear(json.dumps({"ranks": [{**SOUND, "host": "a"}] * 2, "links": []}))
+
+        class Started(kind):
+            def __init__(self, *words, **more):
+                super().__init__(*words, **more)
+                run.job = self
+
+        run.job, run.said, run.kind = None, False, Started
+        clock = SimpleNamespace(monotonic=lambda: kind.now, sleep=sleep)
+        monkeypatch.setattr(doctor_tool, "time", clock)
+        monkeypatch.setattr(doctor_tool, "Job", Started)
+        silent = SimpleNamespace(away=lambda now: bool(kind.away) and now >= 3)
+        monkeypatch.setattr(doctor_tool, "Hosts", lambda *_: silent)
+        return examine([], 2)
+
+    return run
+
+
+def test_an_answer_ends_the_wait(job):
+    assert isinstance(job(speaks=5.0), Diagnosis)
+    assert job.kind.left == pytest.approx(5, abs=0.3) and job.kind.heard_out
+
+
+def test_what_is_said_last_may_come_after_the_end(job):
+    assert isinstance(job(ends=4.0, speaks=4.5), Diagnosis)
+    with pytest.raises(PcdError, match="the check-up did not end: it fell"):
+        job(ends=4.0, culprit="it fell")
+    assert job.kind.left == pytest.approx(5, abs=0.3)
+
+
+def test_hosts_that_do_not_answer_and_long_silence_are_told(job):
+    with pytest.raises(PcdError, match="no answer from node1, node2: does ssh get there"):
+        job(away=("node1", "node2"))
+    assert job.kind.left < 5
+    with pytest.raises(PcdError, match=f"nothing was heard for {doctor_tool.MOST_SECONDS:.0f} s"):
+        job()
+    assert job.kind.left == pytest.approx(doctor_tool.MOST_SECONDS + 1, abs=0.5)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pycaffe_dist.engines.onednn.core.peaks import Peaks
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -97,3 +98,74 @@ def test_what_comes_from_a_cache_has_no_gap():
 def test_no_pass_is_refused():
     with pytest.raises(NetError, match="-iterations must be 1 or more, not 0"):
         roofline.roofline(net(), 0)
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+ROWS = [
+    Row("conv", "Convolution", "forward", 4.0, Work(8e9, 4e6, 2e6), 1.0, "jit"),
+    Row("a" * 41, "b" * 40, "forward", 0.0, Work(1, 1e6, 1e6), 0.5, ""),
+    Row("ip", "InnerProduct", "backward", 2.0, Work(2e9, 8e6, 8e6), 3.0, "gemm"),
+]
+FOUND = roofline.Roofline(Peaks(2, 1e13, 1e11), ROWS)
+
+
+def test_the_table_has_rates_and_sums():
+    about, head, *lines = roofline.as_table(FOUND)
+    assert about.startswith("2 threads: 10 TFLOP/s of multiply-adds between registers, 100 GB/s")
+    assert head.split()[:3] == ["layers", "type", "direction"]
+    cells = [line.split() for line in lines if not set(line) <= set("- ")]
+    assert cells[0] == [
+        *("conv", "Convolution", "forward", "4.000", "2000.0", "20", "%", "1.0", "4.00", "2.00"),
+        *("1.000", "3.000", "jit"),
+    ]
+    assert cells[1][:5] == ["a" * 37 + "...", "b" * 40, "forward", "0.000", "0.0"]
+    assert cells[2][-3:] == ["3.000", "0.000", "gemm"]
+    # Sums are of one direction.
+    assert cells[3] == [
+        *("sum", "forward", "4.000", "2000.0", "20", "%", "1.2", "5.00", "3.00", "1.500", "2.500")
+    ]
+    assert cells[4] == [
+        *("sum", "backward", "2.000", "1000.0", "10", "%", "4.0", "8.00", "8.00", "3.000", "0.000")
+    ]
+
+
+class Axes:
+    """Notes what is drawn."""
+
+    def __init__(self):
+        self.drawn = []
+
+    def __getattr__(self, name):
+        return lambda *words, **how: self.drawn.append((name, words, how))
+
+    def of(self, kind):
+        return [(words, how) for name, words, how in self.drawn if name == kind]
+
+
+def test_points_stand_under_the_roof():
+    axes = Axes()
+    roofline._draw_roof(axes, FOUND)
+    points = [(*words, how["s"], how["c"]) for words, how in axes.of("scatter")]
+    assert points == [
+        (4000, 2000, 420, roofline.COLOURS["forward"]),  # the widest gap
+        (250, 1000, 20, roofline.COLOURS["backward"]),
+    ]
+    assert [words[:2] for words, _ in axes.of("annotate")] == [
+        *(("conv", (4000, 2000)), ("ip", (250, 1000)))
+    ]
+    ((xs, ys), _) = axes.of("plot")[0]
+    assert xs == [1, 100, 10_000] and ys == [100, 10_000, 10_000]
+    assert {"xscale", "ylabel"} <= {name for _, how in axes.of("set") for name in how}
+
+
+def test_gaps_stand_behind_the_least_times():
+    axes = Axes()
+    roofline._draw_gaps(axes, ROWS)
+    (_, least), least_how = axes.of("barh")[0]
+    (_, gaps), how = axes.of("barh")[1]
+    assert least == [1, 0.5, 3] == how["left"] and gaps == [3, 0, 0]
+    assert how["color"] == [roofline.COLOURS[row.direction] for row in ROWS]
+    assert least_how["label"] == "least" and len(axes.of("invert_yaxis")) == 1
+    assert axes.of("set_yticks")[0][0][1][0] == "conv, forward"
+    assert axes.of("set")[0][1]["xlabel"] == "ms"
