@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY, create
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.bfloat16 import narrowed, rounded, widened
+from pycaffe_dist.engines.onednn.core.bfloat16 import Rounded, narrowed, rounded, widened
 from pycaffe_dist.engines.onednn.core.library import BF16
 from pycaffe_dist.engines.onednn.core.primitives import Layout, plain
 from pycaffe_dist.errors import NetError
@@ -352,3 +353,27 @@ def test_nets_that_exist_keep_their_precision(no_precision):
     net = Net(text, Context(engine=create("onednn")))
     engines.set_precision("bf16-emulated")
     assert net.context.engine.precision == "fp32"
+
+
+@pytest.mark.parametrize("which", ["gather", "spread", "weights"])
+def test_a_product_in_fp32_is_rounded_as_bfloat16_would(which):
+    """Operands before it, its result behind it; a gradient of weights and a bias are fp32."""
+    seen = []
+
+    def call(*operands):
+        seen.append([float(x[0]) for x in operands])
+        for target in {"gather": operands[-1:], "spread": operands[:1]}.get(which, operands[1:2]):
+            target[...] = fine
+
+    fine, coarse = np.float32(1 + 2**-10), 1.0
+    product = Rounded(SimpleNamespace(name="n", layouts=["l"], call=call), which)
+    assert (product.name, product.layouts) == ("n", ["l"])
+    arrays = [np.full(2, fine) for _ in range(3 if which == "spread" else 4)]
+    product.call(*arrays)
+    after = [float(x[0]) for x in arrays]
+    if which == "gather":
+        assert seen == [[coarse, coarse, fine, fine]] and after == [fine, fine, fine, coarse]
+    elif which == "spread":
+        assert seen == [[fine, coarse, coarse]] and after == [coarse, fine, fine]
+    else:
+        assert seen == [[coarse, fine, fine, coarse]] and after == [fine] * 4

@@ -146,6 +146,45 @@ def test_losses_and_scores_are_computed_behind_it(library, build):
     for name, value in expected.items():
         assert float(found[name]) == pytest.approx(float(value), abs=1e-5)
     assert net.core.substitute.way.name == library
+    assert float(net.core.forward()) == pytest.approx(float(ours.core.forward()), abs=1e-5)
+    assert float(expected["loss"]) > 0.1
+
+
+def test_a_net_that_is_watched_is_our_engine_s(library, build, images):
+    """Each hook is called with every layer, which a library would leave out."""
+    for hooks in ("before_forward", "after_forward"):
+        net, seen = build(), []
+        getattr(net.core, hooks).append(seen.append)
+        net.forward(data=images)
+        assert seen == list(range(len(net.core.layers))) and net.core.substitute.way is None
+
+
+def test_onnx_runtime_gets_our_threads_and_computes_in_fp32_alone(monkeypatch):
+    made = []
+
+    class Options:
+        def add_session_config_entry(self, *entry):
+            self.entry = entry
+
+    class Session:
+        def __init__(self, model, options, providers):
+            made.append((model, options, providers))
+
+        def run(self, outputs, inputs):
+            return outputs, inputs
+
+    class Ort:
+        SessionOptions, InferenceSession = Options, Session
+
+    monkeypatch.setattr(libraries, "require", lambda *_: Ort)
+    monkeypatch.setattr(libraries, "threads", lambda: 3)
+    assert libraries.onnxruntime(b"m", ["y"], "fp32")("x") == (["y"], "x")
+    ((model, options, providers),) = made
+    assert (model, providers) == (b"m", ["CPUExecutionProvider"])
+    assert (options.intra_op_num_threads, options.inter_op_num_threads) == (3, 1)
+    assert options.entry == ("session.intra_op.allow_spinning", "0")
+    with pytest.raises(libraries.RefusedError, match="onnxruntime does not compute with bf16 here"):
+        libraries.onnxruntime(b"m", ["y"], "bf16")
 
 
 def test_a_net_that_cannot_be_exported_is_refused_by_name(library, build, monkeypatch):
@@ -158,9 +197,12 @@ layer { name: "lstm" type: "LSTM" bottom: "x" bottom: "cont" top: "h"
         build(lstm).forward()
     monkeypatch.setattr(runner, "PATIENCE", 0.0)
     monkeypatch.setenv(runtime.VARIABLE, "auto")
-    alone = build(lstm)
+    alone, tried = build(lstm), []
+    cut = runner.cut
+    monkeypatch.setattr(runner, "cut", lambda *words: tried.append(1) or cut(*words))
     alone.forward()  # our engine computes it
-    assert alone.core.substitute.way is None
+    alone.forward()
+    assert alone.core.substitute.way is None and len(tried) == 1  # it is not tried again
 
 
 def test_a_library_that_computes_something_else_is_left_out(build, images, monkeypatch):

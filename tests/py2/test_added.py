@@ -129,6 +129,8 @@ def test_axes_take_a_cycle_of_colours():
 
     ADDED["matplotlib.axes"](matplotlib.axes)
     axes = pyplot.figure().add_subplot()
+    axes.set_axis_bgcolor((1, 0, 0))
+    assert axes.get_facecolor() == (1, 0, 0, 1)
     axes.set_color_cycle(["red", "blue"])
     assert [axes.plot([0, 1])[0].get_color() for _ in range(3)] == ["red", "blue", "red"]
     pyplot.close("all")

@@ -235,3 +235,15 @@ def test_what_a_layer_would_write_is_left_out():
     kept = net.layer[1].detection_output_param
     assert kept.num_classes == 3 and not kept.HasField("save_output_param")
     assert not net.layer[2].HasField("detection_output_param")
+
+
+@pytest.mark.parametrize("name", ["transform.json", "deploy.prototxt", "x_iter_3.caffemodel"])
+def test_files_that_lie_elsewhere_are_not_read(make, tmp_path, tmp_path_factory, name):
+    make(SAME, (1, 2, 2))
+    runs = Runs(Places([str(tmp_path)]))
+    runs.find()
+    outside = tmp_path_factory.mktemp("outside") / name
+    (tmp_path / "run" / name).rename(outside)
+    (tmp_path / "run" / name).symlink_to(outside)
+    with pytest.raises(FileError, match="lies outside"):
+        Predictor(runs.get("run"))

@@ -181,7 +181,7 @@ def test_how_a_log_ends(tmp_path):
     text = told(1, "Iteration 0, loss = 2.5")
     ends = {
         "done.log": told(2, "Optimization Done."),
-        "failed.log": failure("first") + failure("the disk is full"),
+        "failed.log": failure("first") + failure("second") + failure("the disk is full"),
         "caffe.INFO.log": "",
     }
     runs = {name: log_of(tmp_path, text + end, name) for name, end in ends.items()}

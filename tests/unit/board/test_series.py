@@ -135,3 +135,6 @@ def test_columns_of_a_grid():
     assert grid(10, 20, 2) == [11.25, 13.75, 16.25, 18.75]
     falling = series([5.0, 1.0], [0.0, 1.0])
     assert on_grid(joined(falling.view(), 2), 0, 10, 1) == [5, 1]
+    apart = joined(series([5.0, 1.0], [0.0, 9.0]).view(), 2)
+    assert on_grid(apart, 0, 10, 2) == [5, 5, 1, 1]  # one extreme of the bucket in each
+    assert drawn(Series().view()) == ([], [])
