@@ -24,6 +24,9 @@ Number = float | np.number[Any] | Array  # what an array can be multiplied by
 # a snapshot or over MPI may also be an array.
 Facts = dict[str, Any]
 
+# What json.loads gives: anything, to be looked at before it is believed.
+Json = Any
+
 # protobuf's descriptions of a message and of a field.  Those of its C and Python implementations
 # have no base class in common.
 Descriptor = Any

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import mapped
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+T = TypeVar("T")
 
 # How many ranks share this node, as Open MPI's and MPICH's mpirun tell it.
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
@@ -138,7 +140,7 @@ def _loaded(name: str) -> list[str]:
 # -- our own pool ----------------------------------------------------------------------------------
 
 
-def run(work: Callable[[Any], object], items: Sequence[Any]) -> None:
+def run(work: Callable[[T], object], items: Sequence[T]) -> None:
     """Do ``work`` for each item, shared out over the threads; NumPy lets go of the GIL in it."""
     others = [] if threads() == 1 else [_workers().submit(work, item) for item in items[1:]]
     for item in items[:1] if others else items:
@@ -198,7 +200,7 @@ class _Environment(ctypes.Structure):
 
 
 @cache
-def _math() -> Any:
+def _math() -> ctypes.CDLL | None:
     """The C library that gets and sets the environment, where we know the shape of that."""
     system = os.uname()
     if (system.sysname, system.machine) != ("Linux", "x86_64"):
@@ -228,7 +230,7 @@ class flush_denormals:
             self._library.fesetenv(ctypes.addressof(self._before))
 
 
-def _flush(library: Any, environment: _Environment) -> None:
+def _flush(library: ctypes.CDLL, environment: _Environment) -> None:
     flushing = _Environment.from_buffer_copy(environment)
     flushing.mxcsr |= FLUSH
     library.fesetenv(ctypes.addressof(flushing))

@@ -43,6 +43,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-q", "--quiet", action=_Speak, const=logging.WARNING, help=quiet)
         self.add_argument("-v", "--verbose", action=_Speak, const=logging.DEBUG, help=verbose)
 
+    # What argparse annotates by overloads.
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._refuse_unknown(args)
         return super().parse_known_args(args, namespace)
@@ -74,7 +75,7 @@ class _Speak(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, default=False, **settings)
 
-    def __call__(self, parser: Any, args: argparse.Namespace, *_: Any) -> None:
+    def __call__(self, parser: object, args: argparse.Namespace, *_: object) -> None:
         setattr(args, self.dest, True)
         glog.ASKED.level = self.const
 
@@ -103,11 +104,23 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return f"{text} (default: {shown})".lstrip()
 
 
-class _Import(argparse.Action):
-    """Imports what it is given at once: layers are registered before any net is built."""
+class _AtOnce(argparse.Action):
+    """A flag that takes effect as soon as its value is read."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        import_layers([values])
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: object, values: object, *__: object
+    ) -> None:
+        self.take(parser, str(values))
+
+    def take(self, parser: argparse.ArgumentParser, value: str) -> None:
+        raise NotImplementedError
+
+
+class _Import(_AtOnce):
+    """Layers are registered before any net is built."""
+
+    def take(self, parser: argparse.ArgumentParser, value: str) -> None:
+        import_layers([value])
 
 
 def parser(verb: str, doc: str | None) -> Parser:
@@ -123,14 +136,14 @@ def flag(where: Group, name: str, *others: str, **settings: Any) -> None:
     action.option_strings = [f"--{dashed}"]  # what help and errors show; all are accepted
 
 
-class _Dialect(argparse.Action):
-    """Chosen at once, and for the ranks that a launcher starts too."""
+class _Dialect(_AtOnce):
+    """Chosen for this process, and for the ranks that a launcher starts too."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        if values not in FORKS:
-            hint = did_you_mean(values, FORKS) or f"; known: {', '.join(sorted(FORKS))}"
-            parser.error(f"there is no dialect {values}{hint}")
-        os.environ[DIALECT] = values
+    def take(self, parser: argparse.ArgumentParser, value: str) -> None:
+        if value not in FORKS:
+            hint = did_you_mean(value, FORKS) or f"; known: {', '.join(sorted(FORKS))}"
+            parser.error(f"there is no dialect {value}{hint}")
+        os.environ[DIALECT] = value
 
 
 def add_import(where: Group) -> None:
@@ -167,14 +180,14 @@ def add_engine(where: Group, test: bool = False) -> None:
     flag(where, "threads", type=int, metavar="N", help=text)
 
 
-class _Precision(argparse.Action):
-    """Chosen at once, and for the ranks that a launcher starts too."""
+class _Precision(_AtOnce):
+    """Chosen for this process, and for the ranks that a launcher starts too."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        os.environ[engines.PRECISION] = values
+    def take(self, parser: argparse.ArgumentParser, value: str) -> None:
+        os.environ[engines.PRECISION] = value
 
 
-def add_precision(where: Any) -> None:
+def add_precision(where: Group) -> None:
     text = "of products on the CPU: fp32 (default), bf16, or bf16-emulated on any processor"
     flag(where, "precision", action=_Precision, choices=engines.PRECISIONS, help=text)
 

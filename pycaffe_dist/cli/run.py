@@ -11,7 +11,6 @@ import os
 import sys
 from collections import Counter
 from types import ModuleType, TracebackType
-from typing import Any
 
 import pycaffe_dist
 from pycaffe_dist import python2
@@ -52,7 +51,7 @@ def main(argv: list[str]) -> int:
     install_as_caffe()
     sys.modules["caffe"] = pycaffe_dist  # also where another caffe is installed
     path = os.path.abspath(script)
-    code: Any = source
+    code: str | bytes = source
     sys.argv[:] = [script, *args.args]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     module = ModuleType("__main__")
@@ -77,7 +76,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _from_python2(source: bytes, path: str, module: Facts, args: Any) -> str:
+def _from_python2(source: bytes, path: str, module: Facts, args: argparse.Namespace) -> str:
     """The text of a script in Python 3; the modules beside it are going to be translated too."""
     from pycaffe_dist.py2 import hook  # needed by few
 

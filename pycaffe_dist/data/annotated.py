@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,7 @@ class Pipeline:
 
     param: TransformationParameter
     samplers: Sequence[BatchSampler]
-    mean: Any = None
+    mean: Array | None = None
 
     @property
     def random(self) -> bool:

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 import numpy as np
 
+from pycaffe_dist.aliases import Facts, Json
 from pycaffe_dist.data.annotations import Boxes
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
@@ -93,7 +93,7 @@ def _parse_xml(path: str) -> Element:
         return builder.close()
 
 
-def _number(path: str, name: str, text: Any) -> float:
+def _number(path: str, name: str, text: Json) -> float:
     try:
         value = float(text)
     except (TypeError, ValueError):
@@ -122,19 +122,19 @@ def read_coco(path: str) -> Annotated:
     return Annotated([coco_object(path, o) for o in found["annotation"]], coco_size(path, image))
 
 
-def read_json(path: str) -> Any:
+def read_json(path: str) -> Json:
     text = read_bytes(path)
     with reading(path, "is not JSON"):
         return json.loads(text)
 
 
-def coco_size(path: str, image: Mapping[str, Any]) -> Size | None:
+def coco_size(path: str, image: Facts) -> Size | None:
     if "height" not in image or "width" not in image:
         return None
     return _number(path, "height", image["height"]), _number(path, "width", image["width"])
 
 
-def coco_object(path: str, found: Any) -> Object:
+def coco_object(path: str, found: Json) -> Object:
     """An entry of ``annotations``: category_id, bbox (x, y, width, height), perhaps iscrowd."""
     box = found.get("bbox") if isinstance(found, dict) else None
     if not isinstance(box, list) or len(box) != 4 or "category_id" not in found:

@@ -7,12 +7,12 @@ of the image's width and height, from 0 to 1.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.boxes import areas, intersections
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import EmitConstraint, ResizeParameter
@@ -83,7 +83,7 @@ def _annotation(buffer: memoryview, annotation: Field) -> list[float]:
     return row
 
 
-def write_annotated(datum: bytes, boxes: Iterable[Any]) -> bytes:
+def write_annotated(datum: bytes, boxes: Iterable[Sequence[float]]) -> bytes:
     """An AnnotatedDatum of a serialized Datum and rows of boxes; a label's stand together."""
     groups: dict[int, list[bytes]] = {}
     for label, instance, *corners, difficult in boxes:
@@ -118,10 +118,10 @@ def projected(boxes: Boxes, window: Window, emit: EmitConstraint | None = None) 
     return out[areas(out[:, CORNERS]) > 0]
 
 
-def _emitted(corners: Any, window: Window, emit: EmitConstraint) -> Any:
+def _emitted(corners: Array, window: Window, emit: EmitConstraint) -> Array:
     if emit.emit_type == EmitConstraint.CENTER:
         centres = (corners[:, :2] + corners[:, 2:]) / 2
-        return ((centres >= window[:2]) & (centres <= window[2:])).all(axis=1)
+        return np.all((centres >= window[:2]) & (centres <= window[2:]), axis=1)
     inside = intersections(corners, window[None])[:, 0]
     return inside > emit.emit_overlap * areas(corners)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotations import Window
 from pycaffe_dist.data.colors import from_hsv, from_ycrcb, gray, to_hsv, to_lab, to_ycrcb
 from pycaffe_dist.data.encoded import encode
@@ -74,7 +75,7 @@ def _ends(param: DistortionParameter, name: str) -> tuple[float, float]:
 
 
 def expand(
-    image: Pixels, param: ExpansionParameter, mean: Any, rng: np.random.Generator
+    image: Pixels, param: ExpansionParameter, mean: Array | None, rng: np.random.Generator
 ) -> tuple[Pixels, Window] | None:
     """The image somewhere in a larger one of the mean's colour, up to max_expand_ratio times.
 
@@ -101,7 +102,7 @@ def expand(
 # -- noise -----------------------------------------------------------------------------------------
 
 
-def noise(image: Pixels, param: NoiseParameter, rng: np.random.Generator) -> Any:
+def noise(image: Pixels, param: NoiseParameter, rng: np.random.Generator) -> Array:
     """What noise_param asks for, one after the other; its ``prob`` is not looked at, as in SSD."""
     if param.decolorize and image.shape[2] == 3:
         image = np.repeat(gray(image), 3, axis=2)
@@ -127,7 +128,7 @@ def noise(image: Pixels, param: NoiseParameter, rng: np.random.Generator) -> Any
     return to_lab(image) if param.convert_to_lab else image
 
 
-def _by_brightness(image: Pixels, change: Any) -> Pixels:
+def _by_brightness(image: Pixels, change: Callable[[Array], Array]) -> Pixels:
     """Change the one channel of a grey image, the brightness of a coloured one."""
     if image.shape[2] == 1:
         return np.asarray(change(image[:, :, 0]))[:, :, None]
@@ -195,7 +196,7 @@ def locally_equalized(plane: Pixels, tiles: int = 8, limit: float = 4.0) -> Pixe
     return rounded(upper * (1 - down[:, None]) + lower * down[:, None])
 
 
-def _between(at: Any, tiles: int) -> tuple[Any, Any, Any]:
+def _between(at: Array, tiles: int) -> tuple[Array, Array, Array]:
     """The two tiles that positions lie between, and how far behind the first they are."""
     first = np.floor(at)
     low, high = (np.clip(t, 0, tiles - 1).astype(np.intp) for t in (first, first + 1))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.image import Pixels
 from pycaffe_dist.data.scaling import rounded
 
@@ -77,6 +76,6 @@ def to_lab(image: Pixels) -> NDArray[np.float32]:
         ]
     )
     xyz = linear @ (matrix / np.array([[0.950456], [1], [1.088754]])).T
-    root: Any = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    root: Array = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     x, y, z = (root[:, :, i] for i in range(3))
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=2).astype(np.float32)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycaffe_dist.rng import resume
+
+T = TypeVar("T")
 
 RAW_MAX = 0xFFFFFFFF
 
@@ -18,7 +20,7 @@ def raw(rng: np.random.RandomState) -> int:
     return int(rng.randint(0, RAW_MAX + 1, dtype=np.uint32))
 
 
-def shuffle(rng: np.random.RandomState, items: list[Any]) -> None:
+def shuffle(rng: np.random.RandomState, items: list[T]) -> None:
     """Fisher-Yates from the end, each place drawn as Boost's uniform_int draws it."""
     numbers = _stream(rng, len(items) - 1)
     for i in range(len(items) - 1, 0, -1):

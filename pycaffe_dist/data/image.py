@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.pillow import open_image, pillow
 from pycaffe_dist.data.turbo import turbo_decode
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Pixels = NDArray[np.uint8]
 
@@ -70,7 +74,7 @@ def decode(encoded: bytes, color: Color) -> Pixels:
     return _blue_first(eight, "RGB")
 
 
-def _gray(image: Any, file_format: str | None) -> Pixels:
+def _gray(image: Image, file_format: str | None) -> Pixels:
     if file_format == "PNG" and image.mode not in ("1", "L", "LA"):
         # OpenCV leaves this to libpng, which does not round.
         colors = np.asarray(image.convert("RGB")).astype(np.int32)
@@ -80,12 +84,12 @@ def _gray(image: Any, file_format: str | None) -> Pixels:
     return gray[:, :, None]
 
 
-def _upper_bits(image: Any) -> Any:
+def _upper_bits(image: Image) -> Image:
     """16 bits of grey as 8."""
     return pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
 
 
-def _native(image: Any) -> Pixels:
+def _native(image: Image) -> Pixels:
     if image.mode.startswith(("I", "F")):
         raise ValueError("has more than 8 bits a channel; force_color or force_gray makes it 8")
     if image.mode in ("1", "L"):
@@ -94,7 +98,7 @@ def _native(image: Any) -> Pixels:
     return _blue_first(image, "RGBA" if alpha else "RGB")
 
 
-def _converted(image: Any, mode: str) -> Any:
+def _converted(image: Image, mode: str) -> Image:
     """As Pillow does it, but of a JPEG's four inks as OpenCV does.
 
     There cyan, magenta, yellow and black stand inverted, as Adobe stores them, with or without
@@ -107,7 +111,7 @@ def _converted(image: Any, mode: str) -> Any:
     return image if image.mode == mode else image.convert(mode)
 
 
-def _blue_first(image: Any, mode: str) -> Pixels:
+def _blue_first(image: Image, mode: str) -> Pixels:
     image = _converted(image, mode)
     # A plane after the other, as a net takes them: it reads them in order.
     planes = np.empty((len(mode), image.height, image.width), np.uint8)
@@ -141,7 +145,7 @@ def resize(image: Pixels, height: int, width: int) -> Pixels:
     return scaled
 
 
-def _taps(size: int, wanted: int, split: bool = False) -> tuple[Any, Any, Any]:
+def _taps(size: int, wanted: int, split: bool = False) -> tuple[Array, Array, Array]:
     """For each new position the two old ones it lies between, and their weights in 1/2048.
 
     Beyond the outermost pixel that one alone counts; ``split`` in two parts, rounded apart.

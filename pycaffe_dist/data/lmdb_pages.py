@@ -17,11 +17,11 @@ import mmap
 import os
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import check_is_file, reading
 
@@ -168,7 +168,7 @@ class _Tree:
             raise ValueError(f"page {number} has nodes outside of itself")
         return words, offsets // 2
 
-    def _check_ends(self, number: int, at: NDArray[np.int64], sizes: NDArray[Any]) -> None:
+    def _check_ends(self, number: int, at: NDArray[np.int64], sizes: Array) -> None:
         if (2 * at + NODE + sizes > self.size).any():
             raise ValueError(f"page {number} has nodes that do not end in it")
 

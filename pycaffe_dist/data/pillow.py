@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 import os
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.optional import require
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 MOST_PIXELS = 1 << 25  # of any image; more only
 MOST_PIXELS_A_BYTE = 32  # where its file is as large as a photograph's
 
 
 @cache
-def pillow(name: str = "Image") -> Any:
+def pillow(name: str = "Image") -> ModuleType:
     """One of Pillow's modules.
 
     Raises:
@@ -28,7 +32,7 @@ def most_pixels(size: int) -> int:
     return max(MOST_PIXELS, MOST_PIXELS_A_BYTE * size)
 
 
-def open_image(file: Any) -> Any:
+def open_image(file: str | os.PathLike[str] | io.BytesIO) -> Image:
     """Open a file, by its name or as BytesIO, with Pillow; its pixels are not decoded yet.
 
     Twenty kilobytes can hold a blank image of gigabytes.

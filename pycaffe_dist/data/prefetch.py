@@ -29,12 +29,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import TypeVar
 
 from pycaffe_dist import caffe_log as log
-from pycaffe_dist.aliases import Facts
+from pycaffe_dist.aliases import DeviceArray, DType, Facts
 from pycaffe_dist.blob import Blob
 
 STARVED = 0.2  # of the time; more is worth a word
@@ -58,10 +56,10 @@ class Batch:
     skipped: list[str] = field(default_factory=list)  # what was wrong with bad records
     error: BaseException | None = None
     extra: Blob | None = None  # a third top, of layers that have one
-    raw: Any = None  # the images untransformed, where that is left to a device
+    raw: DeviceArray = None  # the images untransformed, where that is left to a device
 
     @classmethod
-    def of_type(cls, dtype: np.dtype[Any]) -> Batch:
+    def of_type(cls, dtype: DType) -> Batch:
         return cls(Blob(dtype=dtype), Blob(dtype=dtype))
 
 
@@ -71,7 +69,7 @@ class Prefetcher:
     It ends with the object that ``load`` is a method of, with the process, and after an error.
     """
 
-    def __init__(self, load: Callable[[Batch], None], dtype: np.dtype[Any], depth: int) -> None:
+    def __init__(self, load: Callable[[Batch], None], dtype: DType, depth: int) -> None:
         self.process = os.getpid()
         self.batches = 0
         self.waited = 0.0

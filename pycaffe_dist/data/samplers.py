@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.boxes import areas, intersections
 from pycaffe_dist.data.annotations import CORNERS, Boxes, Window
 from pycaffe_dist.errors import NetError
@@ -30,7 +30,7 @@ def windows(sampler: BatchSampler, boxes: Boxes, rng: np.random.Generator) -> li
     return list(good[: sampler.max_sample] if sampler.HasField("max_sample") else good)
 
 
-def draw_windows(sampler: Sampler, count: int, rng: np.random.Generator) -> Any:
+def draw_windows(sampler: Sampler, count: int, rng: np.random.Generator) -> Array:
     """(count, 4): of scale s and aspect ratio r, s·√r wide and s/√r high, anywhere in the image.
 
     s and r are uniform in what the sampler says; r is held between s² and 1/s².
@@ -51,7 +51,7 @@ def draw_windows(sampler: Sampler, count: int, rng: np.random.Generator) -> Any:
     return np.concatenate([begin, begin + size], axis=1).astype(np.float32)
 
 
-def satisfies(constraint: SampleConstraint, windows: Any, corners: Any) -> Any:
+def satisfies(constraint: SampleConstraint, windows: Array, corners: Array) -> Array:
     """Which windows (T, 4) have an object (G, 4) for which all given bounds hold.
 
     jaccard_overlap: shared area / area of both together; sample_coverage: the part of the window
@@ -70,4 +70,4 @@ def satisfies(constraint: SampleConstraint, windows: Any, corners: Any) -> Any:
             fine, bounded = fine & (value >= getattr(constraint, f"min_{name}")), True
         if constraint.HasField(f"max_{name}"):
             fine, bounded = fine & (value <= getattr(constraint, f"max_{name}")), True
-    return fine.any(axis=1) if bounded else np.ones(len(windows), bool)
+    return np.any(fine, axis=1) if bounded else np.ones(len(windows), bool)

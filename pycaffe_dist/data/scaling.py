@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotations import fitted_size
 from pycaffe_dist.data.image import Pixels, resize
 from pycaffe_dist.errors import NetError
@@ -71,7 +71,7 @@ def resize_by(image: Pixels, height: int, width: int, mode: int) -> Pixels:
     return rounded(both)
 
 
-def rounded(values: Any) -> Pixels:
+def rounded(values: Array) -> Pixels:
     """To the nearest byte, 0 or 255 where there is none."""
     out: Pixels = np.clip(np.rint(values), 0, 255).astype(np.uint8)
     return out
@@ -87,7 +87,10 @@ def area(size: int, wanted: int) -> Matrix:
     return shares
 
 
-def taps(size: int, wanted: int, kernel: Callable[[Any], Any], reach: int) -> Matrix:
+Kernel = Callable[[Array], Array]
+
+
+def taps(size: int, wanted: int, kernel: Kernel, reach: int) -> Matrix:
     """(wanted, size): a kernel over ±reach pixels, those beyond the edge taken as the last."""
     at = (np.arange(wanted) + 0.5) * (size / wanted) - 0.5
     pixels = np.floor(at)[:, None] + np.arange(1 - reach, reach + 1)
@@ -99,19 +102,19 @@ def taps(size: int, wanted: int, kernel: Callable[[Any], Any], reach: int) -> Ma
     return out.astype(np.float32)
 
 
-def cubic(x: Any) -> Any:
+def cubic(x: Array) -> Array:
     """The cubic convolution with a = −¾."""
     a, x = -0.75, abs(x)
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
     return np.where(x <= 1, near, np.where(x < 2, far, 0))
 
 
-def lanczos(x: Any) -> Any:
+def lanczos(x: Array) -> Array:
     """sinc(x)·sinc(x/4), 0 beyond 4."""
     return np.where(abs(x) < 4, np.sinc(x) * np.sinc(x / 4), 0)
 
 
-KERNELS: dict[int, tuple[Callable[[Any], Any], int]] = {
+KERNELS: dict[int, tuple[Kernel, int]] = {
     ResizeParameter.CUBIC: (cubic, 2),
     ResizeParameter.LANCZOS4: (lanczos, 4),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ HEAD = 1 << 17  # bytes in which a camera's notes are found: a segment has 64 KB
 
 
 @cache
-def _decoder() -> Any:
+def _decoder() -> ModuleType | None:
     try:
         return importlib.import_module("simplejpeg")
     except ImportError:

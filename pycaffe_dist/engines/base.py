@@ -5,21 +5,38 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.memory import HOST, Home, Pool, Value
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
+    from pycaffe_dist.blob import View
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.learnable import Param
+    from pycaffe_dist.recycling import Recycling
 
 L = TypeVar("L", bound="type[Layer]")
 ImagePass = Callable[..., bool]
 Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
+
+
+class NetView(Protocol):
+    """What engines look at in a net that is built."""
+
+    layers: list[Layer]
+    bottoms: list[list[View]]
+    tops: list[list[View]]
+    layer_need_backward: list[bool]
+    bottom_need_backward: list[list[bool]]
+    recycling: Recycling | None
+
+    @property
+    def phase(self) -> int: ...
 
 
 class Fusions:
@@ -89,7 +106,7 @@ class Engine:
     name = "numpy"
     precision = "fp32"
     home: Home = HOST
-    xp: Any = np
+    xp: ArrayModule = np
     device: int | None = None
     layers: Mapping[str, type[Layer]] = {}
 
@@ -111,7 +128,7 @@ class Engine:
         own = self.layers.get(layer_type, generic)
         return own if issubclass(own, generic) else generic
 
-    def finish(self, net: Any) -> Fusions:
+    def finish(self, net: NetView) -> Fusions:
         """Look at a net that is built; what may be computed together in it."""
         return Fusions()
 
@@ -133,11 +150,11 @@ class Engine:
         """How many values were brought into another layout so far, and the seconds it took."""
         return 0, 0.0
 
-    def dot(self, a: Any, b: Any) -> Loss:
+    def dot(self, a: DeviceArray, b: DeviceArray) -> Loss:
         """Σ a·b, of which the loss is made."""
         return float(self.xp.vdot(a, b))
 
-    def outer(self, left: Any, right: Any, out: Any) -> None:
+    def outer(self, left: DeviceArray, right: DeviceArray, out: DeviceArray) -> None:
         """Write leftᵀ right, of matrices in ``home``."""
         self.xp.matmul(left.T, right, out=out)
 
@@ -149,7 +166,7 @@ class Engine:
         """Update values of a parameter in ``home``; ``step`` has its rate and its decay."""
         raise NotImplementedError
 
-    def one_pass(self, work: Callable[..., object], arrays: Sequence[Any], rooms: int) -> bool:
+    def one_pass(self, work: Callable[..., object], arrays: Sequence[Array], rooms: int) -> bool:
         """Run NumPy code that works element by element as one pass over memory; False: it cannot.
 
         ``work`` takes flat arrays of one length, which it changes, and so many rooms besides that

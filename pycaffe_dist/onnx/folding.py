@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import onnx
@@ -36,8 +35,8 @@ def fold(exported: Exported) -> int:
 
 
 def _next(
-    graph: Any, constants: dict[str, Array], outputs: set[str]
-) -> tuple[Any, Any, Affine] | None:
+    graph: onnx.GraphProto, constants: dict[str, Array], outputs: set[str]
+) -> tuple[onnx.NodeProto, onnx.NodeProto, Affine] | None:
     """An operator with weights whose only reader can be folded into it."""
     readers = Counter(name for node in graph.node for name in node.input)
     made = {node.output[0]: node for node in graph.node}
@@ -56,7 +55,7 @@ def _next(
     return None
 
 
-def _affine(node: Any, constants: dict[str, Array]) -> Affine | None:
+def _affine(node: onnx.NodeProto, constants: dict[str, Array]) -> Affine | None:
     """Scale and shift of each channel, if that is all the operator does."""
     rest = [constants[name] for name in node.input[1:] if name in constants]
     if len(rest) < len(node.input) - 1:
@@ -76,12 +75,12 @@ def _per_channel(values: Array) -> bool:
     return values.size == 1 or (values.ndim == 3 and values.shape[1:] == (1, 1))
 
 
-def _attribute(node: Any, name: str) -> Any:
+def _attribute(node: onnx.NodeProto, name: str) -> float:
     found = [onnx.helper.get_attribute_value(a) for a in node.attribute if a.name == name]
     return found[0] if found else {"epsilon": 1e-5, "transB": 0}[name]
 
 
-def _scale(node: Any, constants: dict[str, Array], scale: Array, shift: Array) -> None:
+def _scale(node: onnx.NodeProto, constants: dict[str, Array], scale: Array, shift: Array) -> None:
     weights = constants[node.input[1]]
     shape = (-1, *[1] * (weights.ndim - 1))
     bias = constants[node.input[2]] if len(node.input) > 2 else np.zeros(len(weights))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import ArrayLike, DTypeLike
 from onnx import helper
 
 from pycaffe_dist.aliases import Array
@@ -45,7 +46,7 @@ class Graph:
         self.scope = ""
         self.out: list[tuple[int, ...]] = []
         self._names: set[str] = set()
-        self._shared: dict[tuple[Any, ...], str] = {}
+        self._shared: dict[tuple[object, ...], str] = {}
 
     # -- names -------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class Graph:
         self.nodes.append(node)
         return outputs
 
-    def constant(self, values: Any, dtype: Any = np.float32, name: str = "") -> str:
+    def constant(self, values: ArrayLike, dtype: DTypeLike = np.float32, name: str = "") -> str:
         """A constant; small ones of equal values are one, and so are large ones in one memory."""
         array = np.ascontiguousarray(values, dtype).reshape(np.shape(values))
         # Layers that share a blob share its memory.
@@ -122,11 +123,11 @@ class Graph:
         """Along all axes."""
         return self.op("Pad", x, self.ints(*begin, *end), self.constant(value), mode="constant")
 
-    def scaled(self, x: str, factor: Any) -> str:
+    def scaled(self, x: str, factor: ArrayLike) -> str:
         """x·factor, or x itself where that changes nothing."""
         return x if np.all(np.asarray(factor) == 1) else self.op("Mul", x, self.constant(factor))
 
-    def shifted(self, x: str, by: Any) -> str:
+    def shifted(self, x: str, by: ArrayLike) -> str:
         return x if np.all(np.asarray(by) == 0) else self.op("Add", x, self.constant(by))
 
     def clip(self, x: str, low: float | None = None, high: float | None = None) -> str:

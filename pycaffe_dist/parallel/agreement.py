@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from pycaffe_dist.parallel.plan.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.collectives import broadcast_object, gather_objects
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps
-from pycaffe_dist.parallel.transport.plain import travels
+from pycaffe_dist.parallel.transport.plain import Plain, travels
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.solver import Solver
@@ -162,7 +161,7 @@ def _differences(communicator: Communicator, everybody: list[Facts]) -> list[str
     return lines[:MOST_SHOWN] + ([f"... and {more} more"] if more > 0 else [])
 
 
-def _each(facts: Facts, expected: Facts) -> Iterator[tuple[str, Any, Any]]:
+def _each(facts: Facts, expected: Facts) -> Iterator[tuple[str, Plain, Plain]]:
     """(name, there, here) of what differs; of layers that both have, field by field."""
     for name in dict.fromkeys([*expected, *facts]):
         there, here = facts.get(name), expected.get(name)
@@ -173,13 +172,13 @@ def _each(facts: Facts, expected: Facts) -> Iterator[tuple[str, Any, Any]]:
             yield name, there, here
 
 
-def _both(there: Any, here: Any, right: int) -> str:
+def _both(there: Plain, here: Plain, right: int) -> str:
     if isinstance(there, Checksum) and isinstance(here, Checksum):
         return ""
     return f": {_shown(there)}, rank {right} has {_shown(here)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Plain) -> str:
     if value is None or isinstance(value, dict):
         return "nothing" if value is None else "one"
     text = str(value)

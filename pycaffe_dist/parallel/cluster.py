@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -223,7 +222,7 @@ class Cluster(OneRank):
         means: list[float] = array.tolist()
         return means
 
-    def share(self, value: Plain) -> Any:
+    def share(self, value: Plain) -> Plain:
         """What rank 0 has."""
         return self.thread.do(broadcast_object(self.communicator, value), "a decision of rank 0")
 
@@ -234,7 +233,7 @@ class Cluster(OneRank):
         if isinstance(event, Snapshotting):
             note_plan(self.solver, self.settings, self.plan)
 
-    def restored(self, state: Plain) -> Any:
+    def restored(self, state: Plain) -> Plain:
         self.thread.do(self._from_rank_0(), "a snapshot")
         self.stepper.take_history()
         return self.share(state)

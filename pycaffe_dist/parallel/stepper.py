@@ -11,11 +11,10 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, Decisions
@@ -61,7 +60,7 @@ class ClusterStepper(Stepper):
         self._row: list[float] = []  # of this rank, on the board of iteration _row_at
         self._row_at = 0
         self._board: Array | None = None  # the last that was read
-        self._losses: Any = None  # where they travel between devices
+        self._losses: DeviceArray = None  # where they travel between devices
 
     def start(self, thread: CommThread) -> None:
         """The communication thread runs, and all ranks have the same weights."""

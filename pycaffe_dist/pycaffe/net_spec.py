@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import Facts
+from pycaffe_dist.aliases import Facts, FieldDescriptor
 from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.suggest import unknown_field
@@ -28,7 +28,7 @@ def param_name_dict() -> dict[str, str]:
 
     A fork may have another field of one of BVLC's messages: BVLC's, with the lower number, counts.
     """
-    known: list[Any] = list(LayerParameter.DESCRIPTOR.fields)
+    known: list[FieldDescriptor] = list(LayerParameter.DESCRIPTOR.fields)
     fields = sorted(known, key=lambda field: field.number, reverse=True)
     return {
         field.message_type.name.removesuffix("Parameter"): field.name.removesuffix("_param")
@@ -45,7 +45,7 @@ def to_proto(*tops: Top) -> NetParameter:
     return _net([top.fn for top in tops], {})
 
 
-def assign_proto(proto: Any, name: str, val: Any) -> None:
+def assign_proto(proto: Any, name: str, val: object) -> None:
     """Set a field from plain Python: a dict fills a message, a list or one value a repeated field.
 
     Raises:
@@ -233,7 +233,7 @@ class Layers:
         if name.startswith("__"):  # not a layer type: copy, inspect and others ask
             raise AttributeError(name)
 
-        def layer(*inputs: Top, **params: Any) -> Top | tuple[Top, ...] | Function:
+        def layer(*inputs: Top, **params: object) -> Top | tuple[Top, ...] | Function:
             fn = Function(name, inputs, params)
             if fn.ntop == 0:
                 return fn

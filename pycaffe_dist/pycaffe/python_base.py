@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Layer:
 
     type = "Python"
 
-    def __init__(self, param: Any = None, *_: Any) -> None:
+    def __init__(self, param: object = None, *_: object) -> None:
         self.blobs = BlobVec(np.float32)
         self.param_str = self.param_str_ = ""
         self.phase = 1

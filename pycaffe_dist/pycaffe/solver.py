@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
 
 from pycaffe_dist import engines, loading
 from pycaffe_dist.errors import PcdError
@@ -148,8 +147,8 @@ class Solver:
 
     def add_callback(
         self,
-        on_start: Callable[[], Any] | NCCL,
-        on_gradients_ready: Callable[[], Any] | None = None,
+        on_start: Callable[[], object] | NCCL,
+        on_gradients_ready: Callable[[], object] | None = None,
     ) -> None:
         """Call one function before each iteration's forward pass, one before its update.
 

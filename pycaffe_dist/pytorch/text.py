@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,13 +14,13 @@ def number(value: float) -> str:
     return f"{int(short)}" if short == int(short) and abs(short) < 1e6 else f"{short!r}"
 
 
-def sizes(values: Any) -> str:
+def sizes(values: Iterable[int]) -> str:
     """One number where all are the same."""
     found = [int(v) for v in values]
     return str(found[0]) if len(set(found)) == 1 else str(tuple(found))
 
 
-def arguments(**given: Any) -> str:
+def arguments(**given: object) -> str:
     return "".join(f", {name}={value}" for name, value in given.items() if value is not None)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class OneRank:
@@ -19,10 +21,10 @@ class OneRank:
         """The means of ``values`` over all ranks."""
         return values
 
-    def gather(self, state: Any) -> list[Any]:
+    def gather(self, state: T) -> list[T]:
         """What every rank gives as ``state``, in the order of ranks; of use on rank 0 only."""
         return [state]
 
-    def restored(self, state: Any) -> Any:
+    def restored(self, state: T) -> T:
         """Rank 0 has read a snapshot, and ``state`` besides, which all get."""
         return state

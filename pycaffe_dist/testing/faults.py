@@ -39,6 +39,7 @@ from pycaffe_dist.parallel.job.launcher import VARIABLES, rank_and_size
 
 if TYPE_CHECKING:
     from pycaffe_dist.events import Event
+    from pycaffe_dist.parallel.transport.comm_thread import Submitted
     from pycaffe_dist.solver import Solver
 
 SCHEDULE, FOLDER, LOG = "PCD_FAULTS", "PCD_FAULTS_FOLDER", "faults.jsonl"
@@ -148,7 +149,7 @@ class Saboteur:
 
     # -- moments -------------------------------------------------------------------------------
 
-    def _built(self, _: None, solver: Solver, *__: Any) -> None:
+    def _built(self, _: None, solver: Solver, *__: object) -> None:
         self.solver = solver
         middle, lowest = len(solver.net.layers) // 2, solver.net.params.learnable[0].owner[0]
         solver.net.before_forward.append(partial(self._layer, "batch", 1))
@@ -177,15 +178,15 @@ class Saboteur:
                 timer.daemon = True
                 timer.start()
 
-    def _stepped(self, _: bool, __: Any, job: Any) -> None:
+    def _stepped(self, _: bool, __: object, job: Submitted[object]) -> None:
         if not job.done and job.scheme != "control":
             self.moment("exchange")
 
-    def _file(self, phase: str, path: Any) -> None:
+    def _file(self, phase: str, path: str | os.PathLike[str]) -> None:
         if "_iter_" in os.path.basename(os.path.realpath(path)):
             self.moment(phase)
 
-    def _renamed(self, path: Any) -> None:
+    def _renamed(self, path: str | os.PathLike[str]) -> None:
         self._file("renamed", path)
         if ".solverstate" in os.path.basename(path):
             self._file("two-files", path)
@@ -212,20 +213,20 @@ class Saboteur:
         return True
 
 
-def _before(owner: Any, name: str, function: Callable[..., object]) -> None:
+def _before(owner: object, name: str, function: Callable[..., object]) -> None:
     original = getattr(owner, name)
 
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         function(*args)
         return original(*args, **kwargs)
 
     setattr(owner, name, wrapped)
 
 
-def _after(owner: Any, name: str, function: Callable[..., object]) -> None:
+def _after(owner: object, name: str, function: Callable[..., object]) -> None:
     original = getattr(owner, name)
 
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         result = original(*args, **kwargs)
         function(result, *args)
         return result
@@ -244,24 +245,24 @@ def _signal(number: int) -> Callable[[Fault, Any], None]:
     return lambda fault, _: os.kill(fault.target(), number or int(fault.value))
 
 
-def _segv(fault: Fault, _: Any) -> None:
+def _segv(fault: Fault, _: object) -> None:
     if fault.target() == os.getpid():
         ctypes.string_at(0)
     os.kill(fault.target(), signal.SIGSEGV)
 
 
-def _stop(fault: Fault, _: Any) -> None:
+def _stop(fault: Fault, _: object) -> None:
     target = fault.target()
     if fault.value:
         _later(float(fault.value), f"kill -CONT {target}")
     os.kill(target, signal.SIGSTOP)
 
 
-def _raise(*_: Any) -> None:
+def _raise(*_: object) -> None:
     raise RuntimeError("a fault that was asked for")
 
 
-def _memory(*_: Any) -> None:
+def _memory(*_: object) -> None:
     """No more memory than the process has now; and then it asks for some."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     size = pages * resource.getpagesize() + (16 << 20)
@@ -283,20 +284,20 @@ def _diverge(_: Fault, solver: Solver) -> None:
     solver.net.params.learnable[-1].blob.data.reshape(-1)[0] += 1e-3
 
 
-def _skew(fault: Fault, _: Any) -> None:
+def _skew(fault: Fault, _: object) -> None:
     """The clocks of another machine: one is wrong, the others count from elsewhere."""
     for name in ("time", "monotonic", "perf_counter"):
         right = getattr(time, name)
         setattr(time, name, lambda right=right: right() + float(fault.value))
 
 
-def _link_down(fault: Fault, _: Any) -> None:
+def _link_down(fault: Fault, _: object) -> None:
     if fault.value:
         _later(float(fault.value), "ip link set eth0 up")
     subprocess.run(["ip", "link", "set", "eth0", "down"], check=True)
 
 
-def _slow_link(fault: Fault, _: Any) -> None:
+def _slow_link(fault: Fault, _: object) -> None:
     shape = f"root tbf rate {fault.value} burst 256kb latency 20ms"
     subprocess.run(["tc", "qdisc", "replace", "dev", "eth0", *shape.split()], check=True)
 

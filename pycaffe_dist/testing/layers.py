@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
@@ -58,7 +59,9 @@ class LayerCase:
 class LayerRun:
     """A layer with blobs of its own, outside of any net."""
 
-    def __init__(self, case: LayerCase, dtype: Any = np.float64, in_place: bool = False) -> None:
+    def __init__(
+        self, case: LayerCase, dtype: DTypeLike = np.float64, in_place: bool = False
+    ) -> None:
         self.case = case
         set_random_seed(case.seed)
         rng = np.random.default_rng(case.seed)
@@ -95,7 +98,7 @@ class LayerRun:
         self.layer.backward(self.top, propagate_down, self.bottom)
 
 
-def as_host(array: Any) -> Array:
+def as_host(array: DeviceArray) -> Array:
     """An array of any engine's as a plain one."""
     plain: Array = array if isinstance(array, np.ndarray) else array.get()
     return plain

@@ -21,7 +21,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size
 from pycaffe_dist.parallel.job.mpirun import environment, find_mpirun
@@ -93,7 +93,7 @@ class MpiRanks:
             self._process = None
 
 
-def _put(path: Path, value: Any) -> None:
+def _put(path: Path, value: object) -> None:
     """A file that is there when it is whole."""
     part = path.with_name(f"{path.name}.part")
     part.write_bytes(pickle.dumps(value))

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from pycaffe_dist.aliases import Facts, Json
 from pycaffe_dist.data import label_map
 from pycaffe_dist.data.annotation_files import (
     READERS,
@@ -27,9 +27,11 @@ from pycaffe_dist.files import read_bytes, reading
 from pycaffe_dist.proto.caffe_pb2 import LabelMap
 from pycaffe_dist.proto.wire_format import head
 from pycaffe_dist.tools.convert_imageset import (
+    About,
     Converted,
     Entry,
     ImagesetOptions,
+    Make,
     Record,
     Stop,
     convert_imageset,
@@ -53,7 +55,7 @@ class AnnosetOptions(ImagesetOptions):
 
 
 # What the second field of an entry says about an image, and what is odd about it.
-Look = Callable[[str, Any, tuple[int, int]], tuple[Boxes, list[str]]]
+Look = Callable[[str, About, tuple[int, int]], tuple[Boxes, list[str]]]
 
 
 def convert_annoset(
@@ -129,9 +131,9 @@ def _files(root: str, label_type: str, labels: Mapping[str, int]) -> Look:
     return look
 
 
-def _whole_coco(path: str, coco: Any, labels: Mapping[str, int]) -> tuple[list[Entry], Look]:
+def _whole_coco(path: str, coco: Json, labels: Mapping[str, int]) -> tuple[list[Entry], Look]:
     """The images of COCO's file, and their annotations by the image's id."""
-    by_image: dict[Any, list[Any]] = {}
+    by_image: dict[Json, list[Json]] = {}
     problem = 'is not a file of COCO with "images" and "annotations"'
     with reading(path, problem):
         entries = [(str(image["file_name"]), image) for image in coco["images"]]
@@ -140,7 +142,7 @@ def _whole_coco(path: str, coco: Any, labels: Mapping[str, int]) -> tuple[list[E
     if not entries:
         raise FileError(f"{path}: lists no images")
 
-    def look(image: str, entry: Any, size: tuple[int, int]) -> tuple[Boxes, list[str]]:
+    def look(image: str, entry: Facts, size: tuple[int, int]) -> tuple[Boxes, list[str]]:
         objects = [coco_object(path, found) for found in by_image.get(entry.get("id"), [])]
         return in_parts(path, Annotated(objects, coco_size(path, entry)), size, labels)
 
@@ -156,8 +158,8 @@ def _classified(path: str, label: int, encoding: str, options: ImagesetOptions) 
     return Record(head(1, len(datum)) + datum, values, [label])
 
 
-def _annotated(look: Look) -> Callable[[str, Any, str, ImagesetOptions], Record]:
-    def make(path: str, about: Any, encoding: str, options: ImagesetOptions) -> Record:
+def _annotated(look: Look) -> Make:
+    def make(path: str, about: About, encoding: str, options: ImagesetOptions) -> Record:
         image = read(path, options)
         datum, values = _datum(image, path, NO_LABEL, encoding, options)
         try:

@@ -26,7 +26,9 @@ from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.tools.counter import Counter
 from pycaffe_dist.tools.ordered_map import ordered_map, usable_cores
 
-Entry = tuple[str, Any]  # the path below the root, and the label or what else tells it
+# What a record is made of besides pixels: a label, a file of annotations, an entry of COCO's file.
+About = Any
+Entry = tuple[str, About]  # the path below the root
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Record:
     notes: Sequence[str] = ()
 
 
-Make = Callable[[str, Any, str, ImagesetOptions], Record]  # of a path, a label and an encoding
+Make = Callable[[str, About, str, ImagesetOptions], Record]  # of a path, a label and an encoding
 
 
 @dataclass

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, Json
 from pycaffe_dist.data.annotation_files import Annotated, coco_object, in_parts, read_json, read_voc
 from pycaffe_dist.data.annotations import CORNERS, DIFFICULT, LABEL, parse_annotated
 from pycaffe_dist.data.database import kind_of, records_of
@@ -18,7 +17,7 @@ from pycaffe_dist.data.image import Color, Pixels
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
-from pycaffe_dist.proto.caffe_pb2 import LabelMap
+from pycaffe_dist.proto.caffe_pb2 import Datum, LabelMap
 from pycaffe_dist.tools.create_label_map import coco_label_map
 
 Objects = dict[str, Array]  # by image: rows of 6, see average_precision
@@ -43,7 +42,7 @@ class Database:
         self.path = path
         self.kind = kind_of(path)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[tuple[str, Datum, Array]]:
         for key, value in records_of(self.path, self.kind):
             try:
                 data, boxes = parse_annotated(value)
@@ -59,12 +58,12 @@ class Database:
             name = key.decode(errors="replace").partition("_")[2]
             yield image_name(name or key_text(key)), datum, rows
 
-    def pixels(self, datum: Any, color: Color) -> Pixels:
+    def pixels(self, datum: Datum, color: Color) -> Pixels:
         with reading(self.path, "has a record that is not an image"):
             return datum_pixels(datum, color).transpose(1, 2, 0)
 
 
-def _size(datum: Any) -> tuple[int, int]:
+def _size(datum: Datum) -> tuple[int, int]:
     if datum.encoded:
         return encoded_shape(datum.data)[1][1:]
     return datum.height, datum.width
@@ -90,17 +89,17 @@ def read_truth(path: str, classes: LabelMap) -> tuple[Objects, LabelMap]:
     return found, classes
 
 
-def _voc(files: Sequence[str], classes: LabelMap) -> Any:
+def _voc(files: Sequence[str], classes: LabelMap) -> Iterator[tuple[str, Array]]:
     if not classes.item:
         raise FileError(f"{files[0]}: VOC's files name classes: give a label map")
     for path in files:
         yield image_name(path), _rows(path, read_voc(path), _labels(classes))
 
 
-def _coco_truth(path: str, coco: Any, labels: Mapping[str, int]) -> Objects:
+def _coco_truth(path: str, coco: Json, labels: Mapping[str, int]) -> Objects:
     with reading(path, 'is not a file of COCO with "images" and "annotations"'):
         names = {image["id"]: image_name(str(image["id"])) for image in coco["images"]}
-        found: dict[Any, list[Any]] = {number: [] for number in names}
+        found: dict[int, list[Json]] = {number: [] for number in names}
         for one in coco["annotations"]:
             found[one["image_id"]].append(one)
     return {
@@ -125,6 +124,9 @@ def _labels(classes: LabelMap) -> dict[str, int]:
 # -- results ---------------------------------------------------------------------------------------
 
 
+Row = tuple[float, ...]  # label, score, corners
+
+
 def read_results(paths: Sequence[str], classes: LabelMap) -> Objects:
     """Detections: rows of label, score and corners in pixels, by image.
 
@@ -135,7 +137,7 @@ def read_results(paths: Sequence[str], classes: LabelMap) -> Objects:
         FileError: a file is none of these, or has an unknown class.
     """
     labels = _labels(classes)
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Row]] = {}
     for path in paths:
         read = _json_results if path.endswith(".json") else _voc_results
         for image, row in read(path, labels):
@@ -143,7 +145,7 @@ def read_results(paths: Sequence[str], classes: LabelMap) -> Objects:
     return {image: np.array(rows, float) for image, rows in found.items()}
 
 
-def _voc_results(path: str, labels: Mapping[str, int]) -> Any:
+def _voc_results(path: str, labels: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
     stem = os.path.splitext(os.path.basename(path))[0]
     ends = [name for name in labels if stem == name or stem.endswith(f"_{name}")]
     if not ends:
@@ -165,7 +167,7 @@ def _voc_results(path: str, labels: Mapping[str, int]) -> Any:
         yield image, (label, score, *corners)
 
 
-def _json_results(path: str, labels: Mapping[str, int]) -> Any:
+def _json_results(path: str, labels: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
     for entry in _list(path, read_json(path)):
         if isinstance(entry, dict) and "detections" in entry:
             for one in _list(path, entry["detections"]):
@@ -184,7 +186,7 @@ def _json_results(path: str, labels: Mapping[str, int]) -> Any:
         yield image, (labels[one.kind], score, *one.corners)
 
 
-def _list(path: str, found: Any) -> list[Any]:
+def _list(path: str, found: Json) -> list[Json]:
     if not isinstance(found, list):
         raise FileError(f"{path}: expected a list of results, found {str(found)[:100]}")
     return found

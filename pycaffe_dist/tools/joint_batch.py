@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+
+from google.protobuf.message import Message
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.state import filter_net
 
-Count = tuple[Any, Any]  # what holds the size of a batch, and its field or index
+
+@dataclass(frozen=True)
+class Count:
+    """Where the size of a batch stands: a field of a message, or an element of a repeated one."""
+
+    message: Message
+    field: str
+    index: int | None = None
+
+    @property
+    def size(self) -> int:
+        value = getattr(self.message, self.field)
+        return int(value if self.index is None else value[self.index])
+
+    def change(self, size: int) -> None:
+        if self.index is None:
+            setattr(self.message, self.field, size)
+        else:
+            getattr(self.message, self.field)[self.index] = size
 
 
 def divided(net: NetParameter, ranks: int, as_ranks: int) -> NetParameter:
@@ -22,21 +42,21 @@ def divided(net: NetParameter, ranks: int, as_ranks: int) -> NetParameter:
     """
     net = filter_net(net)
     for layer in _sources(net):
-        for holder, key in _counts(layer):
-            size = _get(holder, key) * as_ranks
+        for count in _counts(layer):
+            size = count.size * as_ranks
             if size % ranks:
                 raise NetError(
                     f'layer "{layer.name}": the joint batch {size} of {as_ranks} ranks cannot be '
                     f"divided among {ranks}; take a number that divides it, or --elastic-batch "
                     "scale"
                 )
-            _set(holder, key, size // ranks)
+            count.change(size // ranks)
     return net
 
 
 def divisors(net: NetParameter, most: int) -> list[int]:
     """The numbers of ranks, up to ``most``, that can divide the joint batch of so many."""
-    counts = [_get(*c) for layer in _sources(filter_net(net)) for c in _counts(layer)]
+    counts = [count.size for layer in _sources(filter_net(net)) for count in _counts(layer)]
     return [n for n in range(1, most + 1) if all(size * most % n == 0 for size in counts)]
 
 
@@ -53,28 +73,16 @@ def _counts(layer: LayerParameter) -> Iterator[Count]:
             continue
         names = message.DESCRIPTOR.fields_by_name
         if "batch_size" in names:
-            yield message, "batch_size"
+            yield Count(message, "batch_size")
             found = True
         for shape in message.shape if "shape" in names else ():
-            yield shape.dim, 0
+            yield Count(shape, "dim", 0)
             found = True
         for i in range(len(message.num) if field.name == "dummy_data_param" else 0):
-            yield message.num, i
+            yield Count(message, "num", i)
             found = True
     if not found:
         raise NetError(
             f'layer "{layer.name}" ({layer.type}) does not say how large its batch is, so that it '
             "cannot be divided among another number of ranks: use --elastic-batch scale"
         )
-
-
-def _get(holder: Any, key: Any) -> int:
-    size: int = getattr(holder, key) if isinstance(key, str) else holder[key]
-    return size
-
-
-def _set(holder: Any, key: Any, size: int) -> None:
-    if isinstance(key, str):
-        setattr(holder, key, size)
-    else:
-        holder[key] = size

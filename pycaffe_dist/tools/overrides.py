@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from google.protobuf.message import Message
 
@@ -62,7 +61,7 @@ def _whole_path(layer: LayerParameter, path: str) -> str:
 
 def _assign(message: Message, path: str, value: str, setting: str) -> None:
     *outer, last = path.split(".")
-    target: Any = message
+    target = message
     for name in outer:
         field = target.DESCRIPTOR.fields_by_name.get(name)
         if field is None or field.message_type is None:
@@ -75,7 +74,7 @@ def _assign(message: Message, path: str, value: str, setting: str) -> None:
     target.MergeFrom(parsed)
 
 
-def _parsed(empty: Any, name: str, value: str, setting: str) -> Any:
+def _parsed(empty: Message, name: str, value: str, setting: str) -> Message:
     """``value`` as protobuf text; a bare word is taken as a string where one is wanted."""
     field = empty.DESCRIPTOR.fields_by_name[name]
     if field.type == field.TYPE_STRING and not re.match(r"""["'\[]""", value):

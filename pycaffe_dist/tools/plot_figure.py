@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.aliases import Facts
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.optional import require
 from pycaffe_dist.tools.plot import LOSS, Curve, PlotError, by_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart also by people who see no red or no green.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
@@ -17,7 +21,7 @@ STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 PALE, GREY = "#e4e4e4", "#666666"
 
 
-def figure_for(path: str, inches: tuple[float, float]) -> tuple[Any, str]:
+def figure_for(path: str, inches: tuple[float, float]) -> tuple[Figure, str]:
     """An empty figure, and the format that the ending of ``path`` names."""
     matplotlib = require("matplotlib.figure", "plot", "Drawing a chart")
     figure = matplotlib.Figure(figsize=inches, dpi=130, layout="constrained")
@@ -85,7 +89,7 @@ def _look(label: str, colour: int, style: int) -> Facts:
     }
 
 
-def _line(axes: Any, curve: Curve, look: Facts) -> None:
+def _line(axes: Axes, curve: Curve, look: Facts) -> None:
     """A curve; where it is a mean, what it is the mean of, pale behind it.
 
     Values at the end of an axis, an accuracy of 1 for one, are drawn whole.
@@ -98,13 +102,14 @@ def _line(axes: Any, curve: Curve, look: Facts) -> None:
     axes.plot(curve.x, curve.y, clip_on=False, **look)
 
 
-def _legend(figure: Any, axes: Any, names: list[str], looks: list[Any], where: str) -> None:
+def _legend(figure: Figure, axes: Axes, names: list[str], looks: list[Facts], where: str) -> None:
     lines = [axes.plot([], [], **look)[0] for look in looks]
     columns = min(len(names), 4)
-    figure.legend(lines, names, loc=f"outside {where} center", ncols=columns, frameon=False)
+    look: Facts = {"loc": f"outside {where} center", "ncols": columns, "frameon": False}
+    figure.legend(lines, names, **look)
 
 
-def _dress(axes: Any, found: Sequence[Curve]) -> None:
+def _dress(axes: Axes, found: Sequence[Curve]) -> None:
     """Title, range and grid of an axis."""
     units = list(dict.fromkeys(c.unit for c in found))
     axes.set_ylabel(", ".join(units) if len(units) <= 3 else "outputs")

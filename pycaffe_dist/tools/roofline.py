@@ -16,12 +16,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pycaffe_dist.aliases import Facts
 from pycaffe_dist.blob import View, Views
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import atomic_write
+from pycaffe_dist.hooks import Hook
 from pycaffe_dist.layers.neuron import Neuron
 from pycaffe_dist.net import Net
 from pycaffe_dist.optional import require
@@ -29,6 +30,8 @@ from pycaffe_dist.proto.caffe_pb2 import TEST
 from pycaffe_dist.report.table import amount, table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pycaffe_dist.engines.onednn.core.peaks import Peaks
 
 # Types that work value by value, besides neurons; SHARED ones do not even copy.
@@ -197,7 +200,7 @@ def _turns(net: Net, iterations: int) -> dict[str, list[float]]:
     return best
 
 
-def _stamps(hook: Any, run: Callable[[], object]) -> list[float]:
+def _stamps(hook: Hook, run: Callable[[], object]) -> list[float]:
     """When each layer's turn began, and when the pass was over."""
     stamps: list[float] = []
 
@@ -278,7 +281,7 @@ def draw(found: Roofline, path: str, title: str) -> None:
 COLOURS = {"forward": "#0072b2", "backward": "#d55e00"}
 
 
-def _draw_roof(axes: Any, found: Roofline) -> None:
+def _draw_roof(axes: Axes, found: Roofline) -> None:
     """FLOP/s over FLOPs for each fused byte; a point's area is its gap."""
     peaks, rows = found.peaks, [row for row in found.rows if row.work.flops and row.ms]
     points = [(r.work.flops / max(r.work.fused_bytes, 1), r.work.flops / r.ms / 1e6) for r in rows]
@@ -298,7 +301,7 @@ def _draw_roof(axes: Any, found: Roofline) -> None:
     axes.set(ylabel="GFLOP/s", title=f"{peaks.threads} threads")
 
 
-def _draw_gaps(axes: Any, rows: Sequence[Row]) -> None:
+def _draw_gaps(axes: Axes, rows: Sequence[Row]) -> None:
     names = [f"{_short(row.layers, 28)}, {row.direction}" for row in rows]
     places = range(len(rows))
     axes.barh(places, [row.least_ms for row in rows], color="#bbbbbb", label="least")

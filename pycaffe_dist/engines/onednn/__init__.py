@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycaffe_dist.engines.base import Engine, Fusions, ImagePass
+from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.base import Engine, Fusions, ImagePass, NetView
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.errors import NetError
 
@@ -40,7 +41,7 @@ class OneDnn(Engine):
             )
         return _engine(precision)
 
-    def finish(self, net: Any) -> Fusions:
+    def finish(self, net: NetView) -> Fusions:
         from pycaffe_dist.engines.onednn.fusion import find
 
         return find(net)
@@ -62,18 +63,18 @@ class OneDnn(Engine):
             CHOICES.give(choices)
 
     def computed_by(self, layer: Any) -> tuple[str, str]:
-        if not getattr(layer, "fast", False):
+        if not getattr(layer, "fast", False):  # also where the library was never loaded
             return "numpy", "numpy"
         passes: tuple[str, str] = layer.computed_by()
         return passes
 
-    def outer(self, left: Any, right: Any, out: Any) -> None:
+    def outer(self, left: Array, right: Array, out: Array) -> None:
         from pycaffe_dist.engines.onednn.core.products import outer
 
         if not outer(left, right, out):
             super().outer(left, right, out)
 
-    def one_pass(self, work: Callable[..., object], arrays: Sequence[Any], rooms: int) -> bool:
+    def one_pass(self, work: Callable[..., object], arrays: Sequence[Array], rooms: int) -> bool:
         if any(array.dtype != np.float32 or not array.flags.c_contiguous for array in arrays):
             return False
         made = _traced(work, len(arrays), rooms)

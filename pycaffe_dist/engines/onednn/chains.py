@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, View, Views
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM
+from pycaffe_dist.engines.onednn.core.primitives import PostOp
 from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
 from pycaffe_dist.engines.onednn.layers.convolution import Addend, Convolution
 from pycaffe_dist.engines.onednn.layers.eltwise import Eltwise
@@ -148,7 +150,7 @@ class Normalised(Chain):
         layer: BatchNorm = self.links[0].layer
         return layer
 
-    def _operands(self) -> list[Any]:
+    def _operands(self) -> list[Array]:
         return [
             operand.data_value.read()
             for link in self._scales
@@ -251,5 +253,5 @@ class Summed(Chain):
         self._run_each()
 
 
-def relu_op(layer: ReLU) -> tuple[Any, ...]:
+def relu_op(layer: ReLU) -> PostOp:
     return ("eltwise", RELU, float(layer.slope), 0.0)

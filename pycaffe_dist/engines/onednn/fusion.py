@@ -8,9 +8,8 @@ BatchNorm need not be in place, and a convolution may add to the other bottom of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from pycaffe_dist.engines.base import Fusions
+from pycaffe_dist.engines.base import Fusions, NetView
 from pycaffe_dist.engines.onednn.chains import (
     Chain,
     Folded,
@@ -34,7 +33,7 @@ from pycaffe_dist.proto.caffe_pb2 import TEST, EltwiseParameter
 class Chains(Fusions):
     """The chains of a net, and whether the pass under way may use them."""
 
-    def __init__(self, net: Any, chains: list[Chain]) -> None:
+    def __init__(self, net: NetView, chains: list[Chain]) -> None:
         self.chains = chains
         self._net = net
         self._parts: dict[int, Part] | None = None  # by their first layer; found after a pass
@@ -74,7 +73,7 @@ class Chains(Fusions):
             chain.active = False
 
 
-def find(net: Any) -> Chains:
+def find(net: NetView) -> Chains:
     """Look for chains in a net, and tell its layers what they need not keep."""
     links = [
         Link(i, *parts)
@@ -93,7 +92,7 @@ def find(net: Any) -> Chains:
     return Chains(net, chains)
 
 
-def _hidden(net: Any) -> bool:
+def _hidden(net: NetView) -> bool:
     """Whether inner blobs are given back when they are done with."""
     return net.recycling is not None
 
@@ -118,7 +117,7 @@ def _in_place(link: Link) -> bool:
     return any(view.blob is link.top[0].blob for view in link.bottom)
 
 
-def _begin(net: Any, link: Link, links: list[Link]) -> Chain | None:
+def _begin(net: NetView, link: Link, links: list[Link]) -> Chain | None:
     """The chain that begins with a layer, if one does."""
     layer, behind = link.layer, list(_behind(link, links, _hidden(net)))
     if isinstance(layer, BatchNorm):
@@ -162,7 +161,7 @@ def _summed(head: list[Link], behind: list[Link], links: list[Link]) -> Summed |
     return None
 
 
-def _may_rectify(net: Any, layer: Accelerated) -> bool:
+def _may_rectify(net: NetView, layer: Accelerated) -> bool:
     """Not in training: the primitive's ReLU makes 0 of NaN, and diverging would look sound."""
     return isinstance(layer, ReLU) and (net.phase == TEST or bool(layer.slope))
 
@@ -177,7 +176,7 @@ def _take(behind: list[Link], kind: type) -> list[Link]:
     return [behind.pop(0)]
 
 
-def _same_needs(net: Any, links: list[Link]) -> bool:
+def _same_needs(net: NetView, links: list[Link]) -> bool:
     """Whether all or none are part of the backward pass, the first one's bottom aside."""
     needs = {net.layer_need_backward[link.index] for link in links}
     flags = [flag for link in links[1:] for flag in net.bottom_need_backward[link.index]]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from pycaffe_dist.blob import Blob, Views
+from pycaffe_dist.engines.base import NetView
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
 from pycaffe_dist.engines.onednn.core.tape import RECORDER, Step
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.memory import Pool, Value
+from pycaffe_dist.memory import Pool, State, Value
 
 SHORTEST = 2  # layers
 Versions = list[tuple[int, int]]
@@ -31,7 +31,7 @@ def replays(layer: Layer) -> bool:
     return layer.replays
 
 
-def parts(net: Any) -> Iterator[Part]:
+def parts(net: NetView) -> Iterator[Part]:
     """The longest rows of layers of a net, after a pass, that can be repeated from a list."""
     for good, row in groupby(enumerate(net.layers), lambda pair: replays(pair[1])):
         indices = [i for i, _ in row]
@@ -42,7 +42,7 @@ def parts(net: Any) -> Iterator[Part]:
 class Part:
     """Layers ``first`` to ``last`` of a net, and what running them came to."""
 
-    def __init__(self, net: Any, first: int, last: int) -> None:
+    def __init__(self, net: NetView, first: int, last: int) -> None:
         self.first, self.last = first, last
         self._pool: Pool | None = net.recycling.pool if net.recycling else None
         span = slice(first, last + 1)
@@ -107,7 +107,7 @@ class Record:
         self._before = [(value, value.state()) for value in self._values]
         self._borrowed = pool.free() if pool else set()
         self._steps: tuple[Step, ...] = ()
-        self._moved: list[tuple[Value, Any, Any]] = []
+        self._moved: list[tuple[Value, State, State]] = []
 
     def finish(self, steps: Sequence[Step]) -> None:
         """The steps were done."""

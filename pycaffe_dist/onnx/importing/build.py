@@ -6,9 +6,9 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
@@ -215,5 +215,5 @@ def importers() -> dict[str, Importer]:
     return IMPORTERS
 
 
-def ints(values: Any) -> list[int]:
+def ints(values: ArrayLike) -> list[int]:
     return [int(value) for value in np.asarray(values).reshape(-1)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -184,7 +183,7 @@ class _Reader:
             dim.Clear()
             dim.dim_value = self.batch
 
-    def _example(self, kind: Any) -> str:
+    def _example(self, kind: onnx.TypeProto.Tensor) -> str:
         return ",".join(
             str(dim.dim_value or (self.batch if not i else 224))
             for i, dim in enumerate(kind.shape.dim)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.layers.bias import Bias
 from pycaffe_dist.layers.changed.batch_norm import NvBatchNorm
@@ -56,7 +56,13 @@ def segnet_bn(g: Graph, layer: SegNetBN, x: Values) -> list[str]:
 
 
 def _stored(
-    g: Graph, layer: BatchNorm, x: Value, mean: Any, variance: Any, gamma: Any, beta: Any
+    g: Graph,
+    layer: BatchNorm,
+    x: Value,
+    mean: Array,
+    variance: Array,
+    gamma: Array,
+    beta: Array | None,
 ) -> str:
     zeros = np.zeros_like(gamma)
     values = (gamma, zeros if beta is None else beta, mean, variance)
@@ -74,7 +80,7 @@ def _of_batch(g: Graph, x: Value, eps: float) -> tuple[str, str, str]:
     return g.op("Div", centred, g.op("Sqrt", g.shifted(variance, eps))), mean, variance
 
 
-def _affine(g: Graph, y: str, x: Value, scale: Any, shift: Any) -> str:
+def _affine(g: Graph, y: str, x: Value, scale: Array, shift: Array | None) -> str:
     shape = (-1, *[1] * (len(x.shape) - 2))
     y = g.op("Mul", y, g.constant(scale.reshape(shape)))
     return y if shift is None else g.op("Add", y, g.constant(shift.reshape(shape)))
@@ -109,7 +115,7 @@ def bias(g: Graph, layer: Bias, x: Values) -> str:
     return g.op("Add", x[0], _operand(g, layer, x, "shift", values))
 
 
-def _operand(g: Graph, layer: Scale | Bias, x: Values, name: str, values: Any) -> str:
+def _operand(g: Graph, layer: Scale | Bias, x: Values, name: str, values: Array | None) -> str:
     """The operand with ones for the axes of x before and behind its own."""
     axes, own = len(x[0].shape), values.shape if values is not None else x[1].shape
     axis = layer.axis % axes if own else axes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.changed.inner_product import EPS, GivenInnerProduct, NormalizedInnerProduct
 from pycaffe_dist.layers.embed import Embed
 from pycaffe_dist.layers.faces.channels import ChannelScale, Gram, Pairwise
@@ -29,7 +29,7 @@ def normalized(g: Graph, layer: NormalizedInnerProduct, x: Values) -> str:
     return _product(g, layer, x[0], w / np.sqrt((w * w).sum(axis=1, keepdims=True) + EPS))
 
 
-def _product(g: Graph, layer: InnerProduct, x: Value, weights: Any) -> str:
+def _product(g: Graph, layer: InnerProduct, x: Value, weights: Array) -> str:
     """Gemm: x as a matrix, W as it is stored."""
     inputs = [g.constant(weights, name=f"{layer.name}/weight")]
     if len(layer.blobs) > 1:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.flow.accum import Accum
 from pycaffe_dist.layers.flow.resample import Downsample, Resample
 from pycaffe_dist.layers.segmentation.interp import Interp
@@ -73,7 +73,7 @@ def resize(g: Graph, layer: Resize, x: Values) -> str:
     return y
 
 
-def _by_matrices(g: Graph, x: str, matrices: Sequence[Any]) -> str:
+def _by_matrices(g: Graph, x: str, matrices: Sequence[Array]) -> str:
     """y = down · x · acrossᵀ for every plane."""
     down, across = matrices
     return g.op("MatMul", g.op("MatMul", g.constant(down), x), g.constant(across.T))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, View
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.batch_reindex import BatchReindex
@@ -87,7 +88,7 @@ def moved(g: Graph, layer: Layer, x: Values) -> str:
     return g.reshape(g.op("Gather", g.reshape(x[0], [-1]), every, axis=0), out)
 
 
-def places(layer: Layer, shape: tuple[int, ...]) -> Any:
+def places(layer: Layer, shape: tuple[int, ...]) -> Array:
     """For each value of the top, where in a bottom of that shape it comes from."""
     bottom, top = (
         View(Blob(size, layer.dtype), layer.context.home, "data") for size in (shape, ())
@@ -127,7 +128,7 @@ def unpool(g: Graph, layer: Unpool, x: Values) -> str:
     return g.reshape(g.op("ScatterElements", nothing, places, values, axis=2), [0, 0, h, w])
 
 
-def _first_pixels(layer: Any) -> Any:
+def _first_pixels(layer: Any) -> Array:
     """Of each window, as a place in its plane."""
     w = layer.windows
     return (w.starts(0)[:, None] * w.image[1] + w.starts(1)).reshape(1, 1, -1)

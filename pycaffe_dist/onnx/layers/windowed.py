@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import Facts
+from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.layers.convolution import BaseConvolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.lrn import LRN
@@ -151,7 +150,7 @@ def _largest(g: Graph, w: Windows, x: str, mask: bool) -> str | list[str]:
     return [y, g.to_float(g.op("Mod", places, g.ints(prod(w.image))))]
 
 
-def _mean(g: Graph, w: Windows, x: str, areas: Any) -> str:
+def _mean(g: Graph, w: Windows, x: str, areas: Array) -> str:
     """Σx / area: ONNX divides by the whole kernel, Caffe not by what lies beyond the padding."""
     x, attributes = _padded(g, w, x, 0.0)
     y = g.op("AveragePool", x, count_include_pad=1, **attributes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.engines.cupy.engine import CupyEngine
@@ -97,7 +96,7 @@ class DeviceParcel(Parcel):
         super().discard(thread)
         self._pending.wait()
 
-    def room(self, count: int) -> Any:
+    def room(self, count: int) -> DeviceArray:
         return self.home.allocate(count, self.dtype)
 
     # -- schemes that update -----------------------------------------------------------------

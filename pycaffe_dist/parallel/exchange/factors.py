@@ -9,7 +9,6 @@ The layer's own backward leaves these gradients out: they are made here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -105,7 +104,7 @@ class Factored(Parcel):
     def close(self) -> None:
         self._layer.param_propagate_down[:] = self._flags
 
-    def gradient(self, param: Param) -> Any:
+    def gradient(self, param: Param) -> DeviceArray:
         """Where the layer's engine keeps a gradient, to be written whole."""
         home = self._layer.context.home
         param.blob.diff_value.replace(home)

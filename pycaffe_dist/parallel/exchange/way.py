@@ -6,7 +6,6 @@ nccl.py has the other one, straight from device to device.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.base import Loss
@@ -42,7 +41,7 @@ class Way:
     def fabric(self, plain: Fabric) -> Fabric:
         return plain
 
-    def losses(self, loss: Loss) -> Any:
+    def losses(self, loss: Loss) -> DeviceArray:
         """The losses of all ranks, if they travel this way; None: with what else ranks tell."""
         return None
 

@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pycaffe_dist.errors import PcdError, visible
 from pycaffe_dist.parallel.job import lifeline
@@ -116,7 +116,7 @@ def crash_ends_job() -> None:
         in_main(kind, error, trace)
         end_job(FAILED)
 
-    def crash_in_thread(args: Any) -> None:
+    def crash_in_thread(args: threading.ExceptHookArgs) -> None:
         in_thread(args)
         end_job(FAILED)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pycaffe_dist.aliases import Facts
 from pycaffe_dist.files import atomic_write
@@ -15,7 +14,7 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 NOT_TEXT = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")  # what YAML takes them for
 
 
-def write_stats(path: str, reports: Sequence[Facts], **facts: Any) -> None:
+def write_stats(path: str, reports: Sequence[Facts], **facts: object) -> None:
     """Sums over all ranks by layer and scheme, and each rank's times.
 
     Args:
@@ -27,7 +26,7 @@ def write_stats(path: str, reports: Sequence[Facts], **facts: Any) -> None:
         file.write("\n".join(_yaml(stats(reports, **facts))).encode() + b"\n")
 
 
-def stats(reports: Sequence[Facts], **facts: Any) -> Facts:
+def stats(reports: Sequence[Facts], **facts: object) -> Facts:
     layers: dict[str, Facts] = {}
     for report in reports:
         for name, scheme, exchanges, sent, received, seconds in report["traffic"]:
@@ -75,7 +74,7 @@ def _yaml(value: Facts, indent: str = "") -> Iterator[str]:
             yield f"{indent}{name}: {_scalar(item)}"
 
 
-def _scalar(value: Any) -> str:
+def _scalar(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6f}"
     if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in NOT_TEXT:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from pycaffe_dist.aliases import Facts
 from pycaffe_dist.files import atomic_write
@@ -107,7 +106,9 @@ class Recorder:
             waits for is then no exposed communication.
     """
 
-    def __init__(self, rank: int = 0, keep: bool = False, clock: Any = time.perf_counter) -> None:
+    def __init__(
+        self, rank: int = 0, keep: bool = False, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         self.rank, self.keep = rank, keep
         self.clock = clock
         self._lock = threading.Lock()

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel.transport.communicator import Communicator, Steps, done, run
 from pycaffe_dist.parallel.transport.streams import Port, Receiving, Sending
 from pycaffe_dist.parallel.transport.tags import NUMBERS, RING
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.cupy.nccl import Nccl
 
 HANDLING = 2e-9  # of TCP's and MPI's copies, for a byte sent and a byte received
 PINGS, TRIALS = 9, 3
@@ -88,7 +91,7 @@ def measure_links(comm: Communicator, xp: ArrayModule = np) -> Links:
     return Links(between, within, 1 / slowest[0], 1 / slowest[1], handling or HANDLING)
 
 
-def measure_devices(comm: Communicator, nccl: Any) -> Links:
+def measure_devices(comm: Communicator, nccl: Nccl) -> Links:
     """Measure with all devices at once, each sending its part to all others."""
     xp = nccl.engine.xp
     flops, bandwidth = measure_rank(xp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from pycaffe_dist.aliases import Json
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.net import Net
@@ -65,7 +65,7 @@ def _times(factor: float, seconds: Sequence[float]) -> tuple[float, ...]:
     return tuple(factor * s for s in seconds)
 
 
-def _json(path: str) -> Any:
+def _json(path: str) -> Json:
     try:
         return json.loads(read_bytes(path))
     except ValueError as e:

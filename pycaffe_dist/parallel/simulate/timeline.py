@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, Json
 from pycaffe_dist.parallel.observe.trace import write_trace
 from pycaffe_dist.parallel.simulate.ranks import steps
 from pycaffe_dist.parallel.simulate.series import Case, Variant
@@ -15,7 +13,7 @@ MOST_RANKS = 16  # that a trace shows: the first, and it says so
 def write_timeline(path: str, case: Case, variant: Variant, nodes: int) -> None:
     """Write a step of the first ranks."""
     plan, schedule = case.schedule(variant, nodes)
-    spans: list[list[list[Any]]] = [[] for _ in range(min(plan.ranks, MOST_RANKS))]
+    spans: list[list[list[Json]]] = [[] for _ in range(min(plan.ranks, MOST_RANKS))]
 
     def note(kind: str, name: str, begin: Array, end: Array) -> None:
         for rank, mine in enumerate(spans):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist.aliases import DeviceArray, DType
@@ -23,7 +21,7 @@ class DeviceWire:
     def __init__(self, nccl: Nccl, mean: bool) -> None:
         self.nccl, self.engine, self.mean = nccl, nccl.engine, mean
 
-    def room(self, count: int, dtype: DType) -> Any:
+    def room(self, count: int, dtype: DType) -> DeviceArray:
         """Where ``count`` numbers can be received."""
         return self.engine.home.allocate(count, dtype)
 
@@ -49,7 +47,7 @@ class _Half(DeviceWire):
         self._scale = 1 / nccl.size if mean else 1.0
         self._theirs: DeviceArray = None  # what comes of others, in one exchange after the other
 
-    def room(self, count: int, dtype: DType) -> Any:
+    def room(self, count: int, dtype: DType) -> DeviceArray:
         return super().room(count, np.dtype(np.uint16))
 
     def pack(self, values: DeviceArray, packed: DeviceArray) -> None:

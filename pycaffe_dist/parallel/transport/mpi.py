@@ -11,7 +11,8 @@ import json
 import os
 import socket
 import sys
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,6 +27,9 @@ from pycaffe_dist.parallel.job.launcher import tune_mpi
 from pycaffe_dist.parallel.transport import confine
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Request, as_bytes
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 PURPOSE = "Training on several ranks"
 SMALLEST_WINDOW = 1 << 20
 MOST_NAME = 256  # bytes of a host's name
@@ -36,7 +40,7 @@ THREAD_LEVELS = ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
 class _MpiRequest:
     __slots__ = ("_request",)
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: MPI.Request) -> None:
         self._request = request
 
     def test(self) -> bool:
@@ -54,7 +58,7 @@ class MpiCommunicator(Communicator):
 
     def __init__(self, host: str | None = None, ranks: int | None = None) -> None:
         tune_mpi()
-        self._mpi: Any = _start()
+        self._mpi = _start()
         crash_ends_job()  # at exit MPI waits for all ranks, and they wait for this one
         if network := os.environ.get(confine.VARIABLE):
             confine.hear_only(network)
@@ -75,10 +79,10 @@ class MpiCommunicator(Communicator):
         if self._node.Get_rank() == 0:
             for file in mapped("/dev/shm/"):
                 lifeline.say(lifeline.MEMORY, os.path.basename(file))
-        self._windows: list[Any] = []
+        self._windows: list[MPI.Win] = []
         self._room: Array = np.empty(0, np.uint8)  # of the newest window, what is still free
 
-    def _places(self, near: Any, host: str) -> list[tuple[int, str]]:
+    def _places(self, near: MPI.Comm, host: str) -> list[tuple[int, str]]:
         """For each rank, the first one that shares its memory, and its host's name."""
         first = np.array([self._comm.Get_rank()], np.int64)
         near.Bcast(first)
@@ -130,14 +134,14 @@ class MpiCommunicator(Communicator):
         self._comm.Free()
 
 
-def _load() -> Any:
+def _load() -> ModuleType:
     """The module mpi4py.MPI; it does not start MPI, but ends it at exit if somebody has."""
     settings = require("mpi4py", "mpi", PURPOSE).rc
     settings.initialize, settings.finalize = False, True
     return require("mpi4py.MPI", "mpi", PURPOSE)
 
 
-def _start() -> Any:
+def _start() -> ModuleType:
     """The module mpi4py.MPI, of an MPI that is started.
 
     More than one thread calls it, one after the other: no more is asked of the library.

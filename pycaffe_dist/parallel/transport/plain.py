@@ -42,7 +42,7 @@ def refusal(error: PcdError) -> bytes:
     return json.dumps(["refused", str(error)]).encode()
 
 
-def decode(data: bytes) -> Any:
+def decode(data: bytes) -> Plain:
     """What was encoded.
 
     Raises:
@@ -54,7 +54,7 @@ def decode(data: bytes) -> Any:
         raise PcdError(f"a rank has received what no rank of this version sends: {e!r}") from e
 
 
-def _plain(value: Plain) -> Any:
+def _plain(value: Plain) -> Plain:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, (list, tuple)):
@@ -79,7 +79,7 @@ def _fields(value: Plain) -> list[Plain]:
     return [_plain(getattr(value, field.name)) for field in fields(value)]
 
 
-def _made(value: Plain) -> Any:
+def _made(value: Plain) -> Plain:
     if not isinstance(value, list):
         return value
     kind, *rest = value

@@ -19,6 +19,7 @@ from pycaffe_dist.layers.segmentation.bn import RunningBN
 from pycaffe_dist.layers.segmentation.interp import Interp
 from pycaffe_dist.layers.segmentation.upsample import NearestUpsample
 from pycaffe_dist.layers.ssd.normalize import Normalize
+from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.pytorch.forms import writes
 from pycaffe_dist.pytorch.module import Module
 from pycaffe_dist.pytorch.text import arguments, number, sizes
@@ -165,7 +166,7 @@ def pooling(m: Module, layer: Pooling, x: X) -> str:
     return f"{call}({x[0]}, {sizes(w.kernel)}, {sizes(w.stride)}{more})"
 
 
-def _sides(w: Any) -> list[tuple[int, int, int, int]]:
+def _sides(w: Windows) -> list[tuple[int, int, int, int]]:
     return list(zip(w.image, w.pad, w.kernel, w.stride, strict=True))
 
 

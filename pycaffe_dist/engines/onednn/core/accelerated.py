@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.engines.onednn.chains import Chain
 
 accelerates = Forms("pycaffe_dist.engines.onednn.layers")
+Key = tuple[object, ...]  # what decides what is prepared
 log = logging.getLogger("pycaffe_dist.engines.onednn")
 
 
@@ -35,7 +36,7 @@ class Accelerated(Layer):
     replays = False  # all that its TEST forward does to memory is done by tape.do
     shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
     _shapes: tuple[Dims, ...] | None = None
-    _prepared: tuple[Any, ...] | None = None  # the key of what was prepared
+    _prepared: Key | None = None  # the key of what was prepared
 
     def prepare(self, bottom: Views, top: Views) -> None:
         """Make the primitives for these shapes."""
@@ -53,7 +54,7 @@ class Accelerated(Layer):
             super().reshape(bottom, top)
             self._shapes = _shapes(bottom, top)
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> Key:
         """Everything that decides what is prepared; a layer adds to the shapes what it looks at."""
         return (self._shapes,)
 
@@ -126,7 +127,7 @@ def gradient_room(blob: Blob, layout: Layout) -> tuple[Array, bool]:
 
 
 def add_gradient(blob: Blob, layout: Layout, room: Array) -> None:
-    target: Any = blob.diff_value.write(HOST)
+    target = blob.diff_value.write(HOST)
     if layout.is_plain:
         target += room[: target.size]
         return

@@ -5,18 +5,24 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from pycaffe_dist.engines.onednn.core.library import INFERENCE, Arg
-from pycaffe_dist.engines.onednn.core.primitives import Call, Dims, Layout, Primitive, runtime
+from pycaffe_dist.engines.onednn.core.primitives import (
+    Call,
+    Dims,
+    Layout,
+    PostOp,
+    Primitive,
+    runtime,
+)
 
 ADD, MULTIPLY, MAXIMUM, DIVIDE = 0x1FFF0, 0x1FFF1, 0x1FFF2, 0x1FFF4
 GREATER_EQUAL, LESS = 0x1FFF6, 0x1FFF9  # 1 where it holds, 0 elsewhere; of NaN 1 and 0
 POST_OPERATION = 0x8000  # times (i + 1): the arguments of the post-operation i
 MOST_AXES = 5
 
-PostOps = tuple[tuple[Any, ...], ...]
-SUM: tuple[Any, ...] = ("sum", 1.0, 0, 0)  # a post-operation: to what the target holds
+PostOps = tuple[PostOp, ...]
+SUM: PostOp = ("sum", 1.0, 0, 0)  # a post-operation: to what the target holds
 
 
 def fold(layout: Layout, algorithms: Sequence[int], post_ops: PostOps = ()) -> Call:
@@ -52,7 +58,7 @@ def element_dims(shape: Dims) -> Dims:
     return shape if 1 <= len(shape) <= MOST_AXES else (math.prod(shape),)
 
 
-def activation(layout: Layout, post_op: tuple[Any, ...]) -> Call:
+def activation(layout: Layout, post_op: PostOp) -> Call:
     """What an ``eltwise`` post-operation does, on its own; called with x, y, which may be one."""
     _, algorithm, alpha, beta = post_op
     args = INFERENCE, algorithm, layout.md, layout.md, alpha, beta

@@ -6,11 +6,10 @@ and oneDNN do it; NaN stays NaN.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.onednn.core.products import Product
 
 QUIET = 0x0040  # the bit of the mantissa that a NaN has in any case
 
@@ -44,9 +43,9 @@ class Rounded:
     bias: they are fp32 in both.
     """
 
-    def __init__(self, product: Any, which: str) -> None:
+    def __init__(self, product: Product, which: str) -> None:
         self.name: str = product.name
-        self.layouts: list[Any] = product.layouts
+        self.layouts = product.layouts
         self._call, self._which = product.call, which
 
     def call(self, first: Array, weights: Array, *rest: Array) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Json
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.race import Result, Runner, race
 from pycaffe_dist.files import atomic_write
@@ -232,7 +233,7 @@ class Entry:
     ms: dict[str, float]
 
     @classmethod
-    def of(cls, read: Any) -> Entry:
+    def of(cls, read: Json) -> Entry:
         return cls(str(read["name"]), {str(n): float(t) for n, t in read["ms"].items()})
 
 

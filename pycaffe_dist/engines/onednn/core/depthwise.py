@@ -9,19 +9,26 @@ whose sums stay in registers; vectors run over channels, which lie side by side.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, relu_slope
-from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, Code, Kernel, address, vector_width
+from pycaffe_dist.engines.onednn.core.jit import (
+    FLOAT_BYTES,
+    Code,
+    Kernel,
+    Operand,
+    address,
+    vector_width,
+)
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, strided
 from pycaffe_dist.engines.onednn.core.tiles import block_of
 from pycaffe_dist.layers.windows import Windows
 
-Number = Any  # LLVM's value while a kernel is written, Python's when it is called
+Line = tuple[Operand, Operand]  # an address, and whether it lies inside of the image
 NAME = "depthwise"
 RUNS = range(3, 8)  # outputs of a row that are computed together
 LARGEST = 5  # a kernel's side
@@ -31,23 +38,23 @@ NARROWEST = 4  # floats of a vector
 class DepthwiseArguments(NamedTuple):
     """What the kernel is given, in this order, as 64-bit integers."""
 
-    image: Number  # addresses
-    weights: Number
-    bias: Number
-    out: Number
-    zeros: Number  # of a vector of zeros, which stands for what lies outside of the image
-    rows: Number  # of the output, in all images and blocks of channels
-    out_height: Number
-    inner_begin: Number  # the outputs of a row whose windows lie inside of it
-    inner_end: Number
-    out_width: Number
-    height: Number
-    width: Number
-    pad_top: Number
-    pad_left: Number
-    blocks: Number  # of channels, in an image
-    block: Number  # channels that lie together
-    tap_bytes: Number  # from the weights of a place in the kernel to the next
+    image: Operand  # addresses
+    weights: Operand
+    bias: Operand
+    out: Operand
+    zeros: Operand  # of a vector of zeros, which stands for what lies outside of the image
+    rows: Operand  # of the output, in all images and blocks of channels
+    out_height: Operand
+    inner_begin: Operand  # the outputs of a row whose windows lie inside of it
+    inner_end: Operand
+    out_width: Operand
+    height: Operand
+    width: Operand
+    pad_top: Operand
+    pad_left: Operand
+    blocks: Operand  # of channels, in an image
+    block: Operand  # channels that lie together
+    tap_bytes: Operand  # from the weights of a place in the kernel to the next
 
 
 class Shape(NamedTuple):
@@ -64,7 +71,7 @@ class Shape(NamedTuple):
 class _Row:
     """The code for one row of the output."""
 
-    def __init__(self, code: Code, shape: Shape, row: Any) -> None:
+    def __init__(self, code: Code, shape: Shape, row: Operand) -> None:
         self.code, self.shape, self.given = code, shape, DepthwiseArguments(*code.arguments)
         given = self.given
         self.pixel = code.mul(given.block, FLOAT_BYTES)  # bytes from one to the next
@@ -77,13 +84,13 @@ class _Row:
         self.lines = [self._line(image, code.add(top, p)) for p in range(shape.kernel[0])]
         self.out = code.add(given.out, code.mul(row, given.out_width, self.pixel))
 
-    def _line(self, image: Any, y: Any) -> tuple[Any, Any]:
+    def _line(self, image: Operand, y: Operand) -> Line:
         """A row of the image and whether it lies inside."""
         code = self.code
         inside = code.all((y, ">=", 0), (y, "<", self.given.height))
         return code.add(image, code.mul(y, self.line)), inside
 
-    def outputs(self, x: Any, count: int, inner: bool) -> None:
+    def outputs(self, x: Operand, count: int, inner: bool) -> None:
         """Compute ``count`` outputs from x on; ``inner``: their windows do not leave the row."""
         code, (rows, columns), step = self.code, self.shape.kernel, self.shape.stride[1]
         left = code.sub(code.mul(x, step), self.given.pad_left)
@@ -107,7 +114,7 @@ class _Row:
                 to = code.add(self.out, code.mul(code.add(x, i), self.pixel), offset)
                 self._finish(total, to)
 
-    def _place(self, line: tuple[Any, Any], x: Any, inner: bool) -> tuple[Any, Any]:
+    def _place(self, line: Line, x: Operand, inner: bool) -> Line:
         """A pixel's address and whether it lies inside of the image."""
         code, (start, inside) = self.code, line
         if not inner:
@@ -115,11 +122,11 @@ class _Row:
             inside = code.build.and_(inside, within)
         return code.add(start, code.mul(x, self.pixel)), inside
 
-    def _load(self, place: Any, inside: Any, offset: Any) -> Any:
+    def _load(self, place: Operand, inside: Operand, offset: Operand) -> Operand:
         code = self.code
         return code.load(code.choose(inside, code.add(place, offset), self.given.zeros))
 
-    def _finish(self, total: Any, to: Any) -> None:
+    def _finish(self, total: Operand, to: Operand) -> None:
         code, slope = self.code, self.shape.slope
         if self.shape.adds:
             total = code.build.fadd(total, code.load(to))
@@ -172,7 +179,7 @@ class Depthwise:
         weights = strided(
             (channels, 1, 1, *w.kernel), (1, whole, whole, columns * channels, channels)
         )
-        self.layouts: list[Any] = [image, weights, *[plain((channels,))] * bias, out]
+        self.layouts: list[Layout] = [image, weights, *[plain((channels,))] * bias, out]
         self._no_bias = np.zeros(0 if bias else channels, np.float32)
         self._zeros = np.zeros(width, np.float32)
         inner = _inner(w)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, Code, Kernel, address
+from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, Code, Kernel, Operand, address
 
 WIDTH = 16  # pixels at a time
 APART = (1, 3, 4)  # bytes from one pixel of a channel to the next: planes, interleaved, with a gap
@@ -17,17 +17,17 @@ APART = (1, 3, 4)  # bytes from one pixel of a channel to the next: planes, inte
 class Arguments(NamedTuple):
     """Of a kernel, in its order; strides in bytes."""
 
-    source: Any  # the first pixel of the crop
-    source_channel: Any
-    source_row: Any
-    mean: Any  # that of the same pixel, or of the first channel
-    mean_channel: Any
-    mean_row: Any
-    scale: Any
-    out: Any
-    channels: Any
-    rows: Any
-    columns: Any
+    source: Operand  # the first pixel of the crop
+    source_channel: Operand
+    source_row: Operand
+    mean: Operand  # that of the same pixel, or of the first channel
+    mean_channel: Operand
+    mean_row: Operand
+    scale: Operand
+    out: Operand
+    channels: Operand
+    rows: Operand
+    columns: Operand
 
 
 def transform(
@@ -89,7 +89,7 @@ def _kernel(apart: int, mirrored: bool, mean: str, scaled: bool) -> Kernel:
                 code.add(given.out, code.mul(line, row_bytes)),
             )
 
-            def some(x: Any, ends: Line = ends) -> None:
+            def some(x: Operand, ends: Line = ends) -> None:
                 at = code.sub(code.sub(given.columns, WIDTH), x) if mirrored else x
                 value = _pixels(code, code.add(ends.source, code.mul(at, apart)), apart, mirrored)
                 if mean == "values":
@@ -112,12 +112,12 @@ def _kernel(apart: int, mirrored: bool, mean: str, scaled: bool) -> Kernel:
 class Line(NamedTuple):
     """Where a row of the crop lies: its pixels, their means, and its floats."""
 
-    source: Any
-    mean: Any
-    out: Any
+    source: Operand
+    mean: Operand
+    out: Operand
 
 
-def _pixels(code: Code, place: Any, apart: int, mirrored: bool) -> Any:
+def _pixels(code: Code, place: Operand, apart: int, mirrored: bool) -> Operand:
     """Some pixels of a channel as floats."""
     count = apart * (WIDTH - 1) + 1  # to the last pixel's byte and not beyond
     order = range(0, count, apart)

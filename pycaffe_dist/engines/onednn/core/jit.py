@@ -11,7 +11,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 from llvmlite import binding, ir
 
@@ -23,7 +23,7 @@ CHAR, STATUS = ir.IntType(8), ir.IntType(32)
 FLOAT_BYTES = 4
 
 
-Operand = Any  # LLVM's value while a kernel is written, or a Python number
+Operand: TypeAlias = ir.Value  # or a Python number, of which a constant is made
 
 
 class Code:
@@ -47,7 +47,7 @@ class Code:
         fma = ir.FunctionType(self.vector, [self.vector] * 3)
         self._fma = ir.Function(self.module, fma, f"llvm.fma.v{width}f32")
 
-    def room(self, vectors: int) -> Any:
+    def room(self, vectors: int) -> ir.Value:
         """The address of memory that only this thread has; to be asked for before any loop."""
         place = self.build.alloca(self.vector, size=vectors)
         place.align = FLOAT_BYTES * self.vector.count
@@ -55,16 +55,16 @@ class Code:
 
     # -- numbers -----------------------------------------------------------------------------
 
-    def add(self, *terms: Operand) -> Any:
+    def add(self, *terms: Operand) -> ir.Value:
         total, *rest = (self._number(term) for term in terms)
         for term in rest:
             total = self.build.add(total, term)
         return total
 
-    def sub(self, a: Operand, b: Operand) -> Any:
+    def sub(self, a: Operand, b: Operand) -> ir.Value:
         return self.build.sub(self._number(a), self._number(b))
 
-    def mul(self, *factors: Operand) -> Any:
+    def mul(self, *factors: Operand) -> ir.Value:
         total, *rest = (self._number(factor) for factor in factors)
         for factor in rest:
             total = self.build.mul(total, factor)
@@ -75,17 +75,17 @@ class Code:
         b = self._number(b)
         return self.build.udiv(a, b), self.build.urem(a, b)
 
-    def least(self, a: Operand, b: Operand) -> Any:
+    def least(self, a: Operand, b: Operand) -> ir.Value:
         return self._select("<", a, b)
 
-    def most(self, a: Operand, b: Operand) -> Any:
+    def most(self, a: Operand, b: Operand) -> ir.Value:
         return self._select(">", a, b)
 
-    def _select(self, order: str, a: Operand, b: Operand) -> Any:
+    def _select(self, order: str, a: Operand, b: Operand) -> ir.Value:
         a, b = self._number(a), self._number(b)
         return self.build.select(self.build.icmp_signed(order, a, b), a, b)
 
-    def all(self, *conditions: tuple[Operand, str, Operand]) -> Any:
+    def all(self, *conditions: tuple[Operand, str, Operand]) -> ir.Value:
         """Whether all comparisons (a, order, b) hold."""
         total = BIT(1)
         for a, order, b in conditions:
@@ -93,11 +93,11 @@ class Code:
             total = self.build.and_(total, holds)
         return total
 
-    def choose(self, condition: Operand, a: Operand, b: Operand) -> Any:
+    def choose(self, condition: Operand, a: Operand, b: Operand) -> ir.Value:
         return self.build.select(condition, self._number(a), self._number(b))
 
     @staticmethod
-    def _number(value: Operand) -> Any:
+    def _number(value: Operand) -> ir.Value:
         return INT(value) if isinstance(value, int) else value
 
     # -- the way through ---------------------------------------------------------------------
@@ -119,7 +119,7 @@ class Code:
         b.branch(head)
         b.position_at_end(after)
 
-    def where(self, condition: Any) -> AbstractContextManager[Any]:
+    def where(self, condition: ir.Value) -> AbstractContextManager[object]:
         """What is written inside is done only if the condition holds."""
         return self.build.if_then(condition)
 
@@ -129,23 +129,23 @@ class Code:
         begin, end = (self.divided(self.mul(count, i), of)[0] for i in (who, self.add(who, 1)))
         return begin, end
 
-    def thread(self) -> Any:
+    def thread(self) -> ir.Value:
         """The number of this thread."""
         return self._openmp("omp_get_thread_num")
 
-    def _openmp(self, name: str) -> Any:
+    def _openmp(self, name: str) -> ir.Value:
         function = ctypes.cast(getattr(_openmp(), name), ctypes.c_void_p).value
         assert function
         return self.build.zext(self.call(function, STATUS), INT)
 
-    def call(self, address: int, result: Operand, *arguments: Operand) -> Any:
+    def call(self, address: int, result: Operand, *arguments: Operand) -> ir.Value:
         """Call a function of another library."""
         kind = ir.FunctionType(result, [a.type for a in arguments])
         return self.build.call(self.build.inttoptr(INT(address), kind.as_pointer()), arguments)
 
     # -- vectors -----------------------------------------------------------------------------
 
-    def load(self, address: Operand) -> Any:
+    def load(self, address: Operand) -> ir.Value:
         return self.build.load(self._pointer(address), align=FLOAT_BYTES)
 
     def store(self, value: Operand, address: Operand, past_caches: bool = False) -> None:
@@ -157,13 +157,13 @@ class Code:
         if past_caches:
             stored.set_metadata("nontemporal", self.module.add_metadata([STATUS(1)]))
 
-    def _pointer(self, address: Operand) -> Any:
+    def _pointer(self, address: Operand) -> ir.Value:
         return self.build.inttoptr(address, self.vector.as_pointer())
 
-    def constant(self, value: float) -> Any:
+    def constant(self, value: float) -> ir.Value:
         return ir.Constant(self.vector, [ir.Constant(FLOAT, value)] * self.vector.count)
 
-    def weighted(self, weights: Sequence[float], values: Sequence[Operand]) -> Any:
+    def weighted(self, weights: Sequence[float], values: Sequence[Operand]) -> ir.Value:
         """Σ wᵢ vᵢ."""
         terms = [(float(w), v) for w, v in zip(weights, values, strict=True) if w]
         if not terms:
@@ -180,22 +180,22 @@ class Code:
                 total = self.fma(self.constant(weight), value, total)
         return total
 
-    def fma(self, a: Operand, b: Operand, c: Operand) -> Any:
+    def fma(self, a: Operand, b: Operand, c: Operand) -> ir.Value:
         """a·b + c, rounded once."""
         return self.build.call(self._fma, [a, b, c])
 
-    def leaky(self, value: Operand, slope: float) -> Any:
+    def leaky(self, value: Operand, slope: float) -> ir.Value:
         """The value where it is positive, elsewhere (also where it is NaN) times a slope."""
         positive = self.build.fcmp_ordered(">", value, self.constant(0.0))
         return self.build.select(positive, value, self.build.fmul(value, self.constant(slope)))
 
-    def sqrt(self, value: Operand) -> Any:
+    def sqrt(self, value: Operand) -> ir.Value:
         kind = ir.FunctionType(self.vector, [self.vector])
         name = f"llvm.sqrt.v{self.vector.count}f32"
         known = self.module.globals.get(name)
         return self.build.call(known or ir.Function(self.module, kind, name), [value])
 
-    def spread(self, address: Operand, index: int) -> Any:
+    def spread(self, address: Operand, index: int) -> ir.Value:
         """A vector all of whose elements are the float at this place behind an address."""
         place = self.add(address, FLOAT_BYTES * index)
         number = self.build.load(self.build.inttoptr(place, FLOAT.as_pointer()), align=FLOAT_BYTES)
@@ -217,12 +217,12 @@ class Code:
         self.build.call(put, [self.build.bitcast(during, pointer)])
         return lambda: self.build.call(put, [self.build.bitcast(before, pointer)])
 
-    def bytes_at(self, address: Any, count: int) -> Any:
+    def bytes_at(self, address: Operand, count: int) -> ir.Value:
         """So many bytes, as a vector."""
         pointer = self.build.inttoptr(address, ir.VectorType(CHAR, count).as_pointer())
         return self.build.load(pointer, align=1)
 
-    def chosen(self, vector: Any, order: Sequence[int]) -> Any:
+    def chosen(self, vector: ir.Value, order: Sequence[int]) -> ir.Value:
         """These elements of a vector, in this order."""
         if list(order) == list(range(vector.type.count)):
             return vector
@@ -269,14 +269,14 @@ def _parallel() -> Callable[..., object]:
     return function
 
 
-def _machine() -> Any:
+def _machine() -> binding.TargetMachine:
     """The processor of this machine; each compiler wants one of its own."""
     target, cpu, features = _processor()
     return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault")
 
 
 @cache
-def _processor() -> tuple[Any, str, str]:
+def _processor() -> tuple[binding.Target, str, str]:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     features = binding.get_host_cpu_features().flatten()

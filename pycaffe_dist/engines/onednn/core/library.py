@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import sys
 import sysconfig
@@ -114,7 +113,7 @@ SIGNATURES = {
     "inner_product_backward_weights_primitive_desc_create": "pppppp" + "pp",
     "sgemm": "cclllfplplfpl",
 }
-KINDS: dict[str, Any] = {
+KINDS: dict[str, type] = {
     "p": ctypes.c_void_p,
     "i": ctypes.c_int,
     "u": ctypes.c_uint,
@@ -122,7 +121,7 @@ KINDS: dict[str, Any] = {
     "f": ctypes.c_float,
     "c": ctypes.c_char,
 }
-RESULTS: dict[str, Any] = {
+RESULTS: dict[str, type] = {
     "version": ctypes.c_void_p,
     "memory_desc_get_size": ctypes.c_size_t,
     "primitive_desc_query_md": ctypes.c_void_p,
@@ -227,6 +226,8 @@ def _candidates() -> Iterator[str]:
         path = Path(prefix) / "lib" / "libdnnl.so.3"
         if path.exists():
             yield str(path)
-    system = ctypes.util.find_library("dnnl")
+    from ctypes.util import find_library  # slow to import, and not needed before
+
+    system = find_library("dnnl")
     if system:
         yield system

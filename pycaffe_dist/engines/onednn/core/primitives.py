@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DType
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.library import (
     ANY,
@@ -33,9 +33,12 @@ from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.memory import HOST, Home, aligned
 
 Dims = tuple[int, ...]
+PostOp = tuple[Any, ...]  # the name of its append function, and what that takes
+# Of a layout: dimensions, strides, inner blocks (size, axis), type of numbers.
+LayoutKey = tuple[Dims, Dims, tuple[tuple[int, int], ...], int]
 DimsArray = ctypes.c_int64 * MOST_AXES
 # Types of numbers: NumPy's, and how 1 is written in it; NumPy has no bfloat16.
-NUMBERS: dict[int, tuple[np.dtype[Any], Any]] = {
+NUMBERS: dict[int, tuple[DType, float]] = {
     F32: (np.dtype(np.float32), 1.0),
     BF16: (np.dtype(np.uint16), 0x3F80),
 }
@@ -68,7 +71,7 @@ class Runtime:
             room = self._local.scratch = aligned(-(-size // 4), np.dtype(np.float32))
         return room
 
-    def attributes(self, post_ops: Sequence[tuple[Any, ...]] = ()) -> int:
+    def attributes(self, post_ops: Sequence[PostOp] = ()) -> int:
         """Attributes with these post-operations; scratchpads are ours in any case."""
         attr = self.lib.create("primitive_attr_create")
         self.lib.primitive_attr_set_scratchpad_mode(attr, USER_SCRATCHPAD)
@@ -92,7 +95,7 @@ def runtime() -> Runtime:
     return _RUNTIME[0]
 
 
-def dims_array(dims: Sequence[int]) -> Any:
+def dims_array(dims: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
     return DimsArray(*dims)
 
 
@@ -114,17 +117,15 @@ class Layout:
         is_plain: it is Caffe's own order, in fp32: plain memory.
     """
 
-    _known: ClassVar[dict[Any, Layout]] = {}
+    _known: ClassVar[dict[LayoutKey, Layout]] = {}
 
-    def __init__(self, md: int, key: tuple[Any, ...]) -> None:
+    def __init__(self, md: int, key: LayoutKey) -> None:
         dims, strides, blocks, kind = key
         self.md = md
-        self.dims: Dims = dims
-        self.strides: Dims = strides
-        self.blocks: tuple[tuple[int, int], ...] = blocks  # (size, axis)
+        self.dims, self.strides, self.blocks = dims, strides, blocks
         self.size: int = runtime().lib.memory_desc_get_size(md)
         self.count = math.prod(dims)
-        self.kind: int = kind
+        self.kind = kind
         self.dtype, self.one = NUMBERS[kind]
         self.length = self.size // self.dtype.itemsize  # numbers, padding included
         self.is_plain = kind == F32 and not blocks and strides == plain_strides(dims)
@@ -150,13 +151,13 @@ class Layout:
 
     # -- a home of values --------------------------------------------------------------------
 
-    def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def allocate(self, count: int, dtype: DType) -> Array:
         return aligned(self.length, self.dtype)
 
-    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+    def size_of(self, count: int, dtype: DType) -> int:
         return self.size
 
-    def numbers(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def numbers(self, dtype: DType) -> DType:
         return self.dtype
 
     def clear(self, room: Array) -> None:
@@ -178,7 +179,7 @@ class Layout:
         return f"Layout{self.key}"
 
 
-def _describe(md: int) -> tuple[Any, ...]:
+def _describe(md: int) -> LayoutKey:
     """(dimensions, strides, inner blocks, type of numbers) of a descriptor."""
     lib = runtime().lib
 
@@ -236,7 +237,7 @@ class Primitive:
     """
 
     def __init__(
-        self, kind: str, *args: Any, post_ops: Sequence[tuple[Any, ...]] = (), engine: bool = True
+        self, kind: str, *args: object, post_ops: Sequence[PostOp] = (), engine: bool = True
     ) -> None:
         self.kind = kind
         self._run = runtime()
@@ -322,7 +323,7 @@ class Call:
                 for (arg, _), memory in zip(descriptors, self._memories, strict=True)
             )
         )
-        self._rooms: list[Any] = [None] * self._count
+        self._rooms: list[Array | None] = [None] * self._count
         self._execute = run.execute
 
     def __call__(self, *rooms: Array) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Product(Protocol):
     """One of the three products: called with a room for each of its layouts."""
 
     name: str
-    layouts: list[Any]
+    layouts: list[Layout]
 
     @property
     def call(self) -> Callable[..., object]: ...
@@ -49,7 +49,7 @@ class AsPrimitive:
 class ByBlas:
     """A product in Caffe's own order, by a function of the layer that calls BLAS."""
 
-    layouts: list[Any]
+    layouts: list[Layout]
     call: Callable[..., object]
     name: str = "blas"
 
@@ -105,7 +105,7 @@ def outer(left: Array, right: Array, out: Array) -> bool:
     return True
 
 
-def ones(layout: Any) -> Array:
+def ones(layout: Layout) -> Array:
     """Pages that nobody wrote to would all be one page, in the cache."""
     room: Array = layout.allocate(layout.count, FLOAT)
     room.fill(getattr(layout, "one", 1))

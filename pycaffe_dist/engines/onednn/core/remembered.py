@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.choice import Choices, cache_file, cpu
 from pycaffe_dist.threads import threads
@@ -16,6 +14,6 @@ def machine() -> str:
     return f"oneDNN {library.load().release}, {cpu()}"
 
 
-def case(what: str, *facts: Any) -> str:
+def case(what: str, *facts: object) -> str:
     """The name under which a choice is remembered."""
     return f"{what}, {threads()} threads: " + " ".join(str(f).replace(" ", "") for f in facts)

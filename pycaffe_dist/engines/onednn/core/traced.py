@@ -12,12 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.engines.onednn.core.jit import FLOAT_BYTES, Code, Kernel, address, vector_width
+from pycaffe_dist.engines.onednn.core.jit import (
+    FLOAT_BYTES,
+    Code,
+    Kernel,
+    Operand,
+    address,
+    vector_width,
+)
 
 FLOAT = np.dtype(np.float32)
 UFUNCS = {
@@ -31,6 +37,9 @@ UFUNCS = {
 SHORT = 1 << 12  # elements: fewer are done faster by one thread than they are shared out
 
 
+Steps = list[tuple[str, tuple[str, ...]]]
+
+
 @dataclass
 class Trace:
     """Operations on one element, in their order.
@@ -40,14 +49,14 @@ class Trace:
         numbers: the operands that are no arrays.
     """
 
-    steps: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    steps: Steps = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
 
-    def do(self, operation: str, *operands: Any) -> str:
+    def do(self, operation: str, *operands: Symbol | float) -> str:
         self.steps.append((operation, tuple(self._name(operand) for operand in operands)))
         return f"v{len(self.steps) - 1}"
 
-    def _name(self, operand: Any) -> str:
+    def _name(self, operand: Symbol | float) -> str:
         if isinstance(operand, Symbol):
             return operand.value
         self.numbers.append(float(np.float32(operand)))
@@ -62,7 +71,13 @@ class Symbol:
     def __init__(self, trace: Trace, value: str = "") -> None:
         self._trace, self.value = trace, value
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None) -> Symbol:
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Symbol | float,
+        out: tuple[Symbol] | None = None,
+    ) -> Symbol:
         if method != "__call__" or ufunc not in UFUNCS:
             raise NotImplementedError(f"{ufunc.__name__} is not traced")
         made = self._trace.do(UFUNCS[ufunc], *inputs)
@@ -72,26 +87,26 @@ class Symbol:
         changed: Symbol = out[0]
         return changed
 
-    def __setitem__(self, where: Any, other: Symbol) -> None:
+    def __setitem__(self, where: object, other: Symbol) -> None:
         assert where is Ellipsis
         self.value = other.value
 
-    def __add__(self, other: Any) -> Symbol:
+    def __add__(self, other: Symbol | float) -> Symbol:
         return Symbol(self._trace, self._trace.do("add", self, other))
 
-    def __iadd__(self, other: Any) -> Symbol:
+    def __iadd__(self, other: Symbol | float) -> Symbol:
         return self._change("add", other)
 
-    def __isub__(self, other: Any) -> Symbol:
+    def __isub__(self, other: Symbol | float) -> Symbol:
         return self._change("sub", other)
 
-    def __imul__(self, other: Any) -> Symbol:
+    def __imul__(self, other: Symbol | float) -> Symbol:
         return self._change("mul", other)
 
-    def __itruediv__(self, other: Any) -> Symbol:
+    def __itruediv__(self, other: Symbol | float) -> Symbol:
         return self._change("div", other)
 
-    def _change(self, operation: str, other: Any) -> Symbol:
+    def _change(self, operation: str, other: Symbol | float) -> Symbol:
         self.value = self._trace.do(operation, self, other)
         return self
 
@@ -127,7 +142,7 @@ def traced(work: Callable[..., object], arrays: int, rooms: int = 0) -> Traced:
 
 
 @cache
-def _kernel(steps: Any, results: tuple[str, ...], width: int, shared: bool) -> Kernel:
+def _kernel(steps: Steps, results: tuple[str, ...], width: int, shared: bool) -> Kernel:
     """Called with the addresses of the arrays and of the numbers, and the number of vectors."""
     code = Code(len(results) + 2, width)
     *places, numbers, count = code.arguments
@@ -149,10 +164,10 @@ def _kernel(steps: Any, results: tuple[str, ...], width: int, shared: bool) -> K
     return code.finish(threads=None if shared else 1)
 
 
-def _operations(code: Code) -> Mapping[str, Callable[..., Any]]:
+def _operations(code: Code) -> Mapping[str, Callable[..., Operand]]:
     b = code.build
 
-    def sign(x: Any) -> Any:
+    def sign(x: Operand) -> Operand:
         """−1, 0 or 1, and NaN for NaN."""
         signed, zero = x, code.constant(0.0)
         for order, result in (("==", 0.0), ("<", -1.0), (">", 1.0)):

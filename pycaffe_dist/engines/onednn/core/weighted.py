@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, Key
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps
 from pycaffe_dist.engines.onednn.core.bfloat16 import Rounded
 from pycaffe_dist.engines.onednn.core.choice import Candidate, Chosen
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, INFERENCE, TRAINING, OneDnnError
-from pycaffe_dist.engines.onednn.core.primitives import Primitive
+from pycaffe_dist.engines.onednn.core.primitives import Layout, Primitive
 from pycaffe_dist.engines.onednn.core.products import ByBlas, Product
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES, case
 from pycaffe_dist.proto.caffe_pb2 import TEST
@@ -54,7 +53,7 @@ class Weighted(Accelerated):
         self.forward_kind = INFERENCE if self.phase == TEST else TRAINING
         self._made: dict[tuple[str, bool, PostOps], Chosen[Product]] = {}
 
-    def facts(self) -> tuple[Any, ...]:
+    def facts(self) -> Key:
         raise NotImplementedError
 
     def candidates(
@@ -95,8 +94,8 @@ class Weighted(Accelerated):
         which: str,
         bias: bool,
         post_ops: PostOps,
-        layouts: list[Any],
-        trial: Callable[[Product], Any],
+        layouts: list[Layout],
+        trial: Callable[[Product], Callable[[], object]],
     ) -> Candidate[Product]:
         """A candidate, in fp32, that calls ``blas_gather``, ``blas_spread`` or ``blas_weights``."""
         if not bias:

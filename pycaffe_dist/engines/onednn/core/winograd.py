@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
-from pycaffe_dist.engines.onednn.core.arithmetic import SUM, relu_slope
+from pycaffe_dist.aliases import Array, DType
+from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, relu_slope
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, runtime, strided
@@ -140,13 +140,13 @@ class Kernels:
         self.square = filtering.kernel.flipped if backward else filtering.kernel
         self.home: Home = self
 
-    def allocate(self, count: int, dtype: np.dtype[Any]) -> Array:
+    def allocate(self, count: int, dtype: DType) -> Array:
         return aligned(self.places * self.kernels, dtype)
 
-    def size_of(self, count: int, dtype: np.dtype[Any]) -> int:
+    def size_of(self, count: int, dtype: DType) -> int:
         return self.places * self.kernels * dtype.itemsize
 
-    def numbers(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def numbers(self, dtype: DType) -> DType:
         return dtype
 
     def clear(self, room: Array) -> None:
@@ -160,7 +160,7 @@ class Kernels:
     def store(self, room: Array, host: Array) -> None:
         raise NotImplementedError("transformed kernels are not turned back")
 
-    def fetch(self, source: Home, there: Any, room: Array) -> bool:
+    def fetch(self, source: Home, there: Array, room: Array) -> bool:
         return False
 
 
@@ -231,7 +231,7 @@ class Gather(Winograd):
         group: int,
         pad: Dims,
         bias: bool = False,
-        post_ops: Any = (),
+        post_ops: PostOps = (),
         backward: bool = False,
     ) -> None:
         super().__init__(filtering, source, target, group, pad)
@@ -240,6 +240,7 @@ class Gather(Winograd):
         biases = [plain((target.dims[1],))] if bias else []
         outer = (target, source) if backward else (source, target)
         made = kernels(filtering, shape, backward)
+        # Kernels stand where others have a layout.
         self.layouts: list[Any] = [outer[0], made, *biases, outer[1]]
         self._no_bias = np.zeros(0 if bias else target.dims[1], np.float32)
         self._slope, self._adds = relu_slope(post_ops), SUM in post_ops
@@ -274,7 +275,7 @@ class Weights(Winograd):
         super().__init__(filtering, image, out, group, pad)
         biases = [plain((out.dims[1],))] if bias else []
         self._shape = group, self.m, self.c
-        self.layouts: list[Any] = [image, taps(self._shape), *biases, out]
+        self.layouts: list[Layout] = [image, taps(self._shape), *biases, out]
 
     def call(self, image: Array, weights: Array, *rest: Array) -> None:
         *bias, out = rest

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, prod
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, accelerates, layout_of
+from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, Key, accelerates, layout_of
 from pycaffe_dist.engines.onednn.core.kept import Kept
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout
@@ -37,7 +36,7 @@ FLAGS = 0, SCALE, SCALE | SHIFT  # by the number of operands
 class BatchNorm(Accelerated, generic.BatchNorm):
     __doc__ = generic.BatchNorm.__doc__
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> Key:
         return (*super().key(), self.ranks)  # whose statistics it takes
 
     def prepare(self, bottom: Views, top: Views) -> None:

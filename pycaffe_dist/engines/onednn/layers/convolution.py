@@ -6,14 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient, gradient_room
+from pycaffe_dist.engines.onednn.core.accelerated import (
+    Key,
+    accelerates,
+    add_gradient,
+    gradient_room,
+)
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, activation
 from pycaffe_dist.engines.onednn.core.blocks import blocked
 from pycaffe_dist.engines.onednn.core.choice import Candidate
@@ -22,6 +27,7 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     Call,
     Dims,
     Layout,
+    PostOp,
     Primitive,
     anyhow,
     dims_array,
@@ -81,7 +87,7 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
         dilates = [d - 1 for d in w.dilation]
         self._spacing = [dims_array(x) for x in (w.stride, dilates, w.pad, w.pad)]
         self.prepare_products()
-        self._activations: dict[tuple[Layout, tuple[Any, ...]], Call] = {}
+        self._activations: dict[tuple[Layout, PostOp], Call] = {}
         self._hints = self.hints(partial(self._primitive, "gather", False, ()))
         self._hint = self._hints[F32]
 
@@ -156,7 +162,7 @@ class BaseConvolution(Weighted, generic.BaseConvolution):
 
     # -- choosing ----------------------------------------------------------------------------
 
-    def facts(self) -> tuple[Any, ...]:
+    def facts(self) -> Key:
         w = self.windows
         return self.image_dims, self.out_dims, self.weight_dims, w.stride, w.pad, w.dilation
 

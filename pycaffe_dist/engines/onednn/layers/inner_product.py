@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, Views
-from pycaffe_dist.engines.onednn.core.accelerated import accelerates, add_gradient
+from pycaffe_dist.engines.onednn.core.accelerated import Key, accelerates, add_gradient
 from pycaffe_dist.engines.onednn.core.arithmetic import PostOps, activation
 from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, OneDnnError
@@ -123,7 +122,7 @@ class InnerProduct(Weighted, generic.InnerProduct):
 
     # -- choosing ----------------------------------------------------------------------------
 
-    def facts(self) -> tuple[Any, ...]:
+    def facts(self) -> Key:
         return self._x.dims, self._y.dims, self.transpose
 
     def candidates(

@@ -124,7 +124,7 @@ class Elementwise(Accelerated, Neuron):
         _run(backward, rooms)
 
 
-def _run(passes: Passes, rooms: dict[str, Any]) -> None:
+def _run(passes: Passes, rooms: dict[str, Array]) -> None:
     for name, run in passes:
         do(run, *[rooms[n] for n in run.names], rooms[name])
 

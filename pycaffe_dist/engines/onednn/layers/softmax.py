@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -90,7 +89,7 @@ class SoftmaxWithLoss(Accelerated, generic_loss.SoftmaxWithLoss):
         np.multiply(p[:count], weight, out=gx[:count])
         gx[self._places(bottom)] -= weight
 
-    def _places(self, bottom: Views) -> Any:
+    def _places(self, bottom: Views) -> Array:
         """Where in the flat scores each label's own is."""
         labels = bottom[1].blob.data_value.read()[: len(self._rows)]
         least, most = np.minimum.reduce(labels), np.maximum.reduce(labels)
