@@ -188,3 +188,46 @@ def test_a_formula_reads_no_more_than_its_length():
     a, out = np.ones(40, np.float32), np.zeros(40, np.float32)
     Formula("a", ("exp",)).over(5)(a, out)
     assert out.nonzero()[0].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("slopes", ["learn", "stay"])
+@pytest.mark.parametrize("below", ["learns", "stays"])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_prelu_gives_the_gradients_that_are_asked_for(slopes, below, in_place):
+    """Nothing forces a backward pass here: slopes or the layer below may be the only to learn."""
+    rate = "param { lr_mult: 0 } param { lr_mult: 0 }" if below == "stays" else ""
+    frozen = {"learn": "", "stay": "param { lr_mult: 0 }"}[slopes]
+    text = f"""
+        layer {{ name: "x" type: "Input" top: "x" top: "t"
+                 input_param {{ shape {{ dim: [3, 8, 5, 7] }} shape {{ dim: [3, 5, 5, 7] }} }} }}
+        layer {{ name: "c" type: "Convolution" bottom: "x" top: "c" {rate}
+                 convolution_param {{ num_output: 5 kernel_size: 1
+                                      weight_filler {{ type: "gaussian" std: 0.4 }} }} }}
+        layer {{ name: "y" type: "PReLU" bottom: "c" top: "{"c" if in_place else "y"}" {frozen} }}
+        layer {{ name: "l" type: "EuclideanLoss" bottom: "{"c" if in_place else "y"}" bottom: "t"
+                 top: "l" }}
+    """
+    twins = Twins(text, ENGINE)
+    for seed in range(2):
+        twins.fill_inputs(seed)
+        twins.step()
+        for name in ("c", "y"):
+            ours, theirs = (net.layers[net.layer_names.index(name)] for net in twins.both)
+            learns = (below == "learns") if name == "c" else (slopes == "learn")
+            for got, want in zip(ours.blobs, theirs.blobs, strict=True):
+                np.testing.assert_allclose(got.diff, want.diff, rtol=1e-4, atol=1e-5)
+                assert got.diff.any() == learns
+    assert twins.net.layers[twins.net.layer_names.index("y")].fast
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_gradients_of_prelu_are_caffe_s_for_what_is_not_finite(bad, in_place):
+    twins = twins_of('type: "PReLU"', (2, 3, 7), in_place=in_place)
+    for net in twins.both:
+        net.blobs[0].data[0, 1, 2] = bad
+    with np.errstate(all="ignore"):
+        twins.step()
+    ours, theirs = twins.both
+    np.testing.assert_array_equal(ours.layers[-1].blobs[0].diff, theirs.layers[-1].blobs[0].diff)
+    np.testing.assert_array_equal(ours.blobs[0].diff, theirs.blobs[0].diff)
