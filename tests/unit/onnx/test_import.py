@@ -353,6 +353,7 @@ def test_a_first_state_of_zeros_is_that_of_recurrent_layers(tmp_path):
             r'"odd" \(Einsum\) has no form in Caffe; its inputs: x \(2, 4, 9, 8\)',
         ),
         ([node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], dilations=[2, 2])], "has dilations"),
+        ([node("MaxPool", ["x"], ["y"], kernel_shape=[2])], "has 1 spatial axes; Pooling has 2"),
         ([node("Conv", ["x", "x"], ["y"])], "needs its input 1 to be a constant"),
         ([node("MaxPool", ["x"], ["y"])], "is not as it should be"),
     ],

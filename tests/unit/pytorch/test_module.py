@@ -130,6 +130,11 @@ CASES = {
         [],
         ["a, b = torch.split(data, [1, 3], 1)", "y = torch.cat([b, a], 1)"],
     ),
+    "best": (
+        layer("ArgMax", "argmax_param { axis: 1 }"),
+        [],
+        ["y = data.argmax(1, keepdim=True).float()"],
+    ),
     "dropout": (layer("Dropout"), [], ["y = F.dropout(data, 0.5, self.training)"]),
 }
 
@@ -187,6 +192,9 @@ def test_losses_are_left_out_and_labels_with_them():
         (layer("SPP", "spp_param { pyramid_height: 2 }"), r'layer "x" \(SPP\): has no form'),
         (layer("Pooling", POOL % ("MAX", ""), top="y mask"), "with one top"),
         (layer("Dropout", "dropout_param { sample_weights_test: true }"), "in TEST too"),
+        (layer("ArgMax"), "has no form in PyTorch here but with an axis"),
+        (layer("ArgMax", "argmax_param { axis: 1 top_k: 2 }"), "for the best alone"),
+        (layer("ArgMax", "argmax_param { axis: 1 out_max_val: true }"), "for the best alone"),
         (
             layer("InnerProduct", "inner_product_param { num_output: 3 transpose: true }"),
             "transpose",
