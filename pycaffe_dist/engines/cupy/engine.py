@@ -13,9 +13,9 @@ import numpy as np
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
+from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
-from pycaffe_dist.engines.cupy.products import Products
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.engines.cupy import products
+from pycaffe_dist.engines.cupy import gemm
 from pycaffe_dist.testing import cupy_standin as xp
 from pycaffe_dist.testing.cupy_standin.cuda import cublas
 from pycaffe_dist.testing.gpu import emulated
@@ -75,12 +75,12 @@ def test_what_cublas_cannot_read_is_refused(engine):
         engine.multiply(matrices(3, 4), matrices(4, 5), matrices(5, 3).T)
 
 
-@pytest.mark.parametrize(("value", "mode"), [("1", products.TF32_MATH), ("0", 0), (None, 0)])
+@pytest.mark.parametrize(("value", "mode"), [("1", gemm.TF32_MATH), ("0", 0), (None, 0)])
 def test_tensor_cores_round_where_they_are_asked_to_in_every_product(monkeypatch, value, mode):
     """The handle's math mode decides: CuPy's variable alone reaches few of CuPy's own products."""
-    monkeypatch.delenv(products.TF32, raising=False)
+    monkeypatch.delenv(gemm.TF32, raising=False)
     if value:
-        monkeypatch.setenv(products.TF32, value)
+        monkeypatch.setenv(gemm.TF32, value)
     with emulated() as engine:
         engine.multiply.enter()
         assert cublas.getMathMode(xp.cuda.get_cublas_handle()) == mode
