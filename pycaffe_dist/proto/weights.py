@@ -91,9 +91,15 @@ def read_state(path: Path_) -> State:
     """Read a .solverstate, binary or HDF5; errors as :func:`read_weights`."""
     if hdf5.is_hdf5(path):
         image, checksum = load_end(path)
-        return State(*hdf5.read_state(path, image), checksum)
-    state, checksum = _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
-    state.checksum = checksum
+        state = State(*hdf5.read_state(path, image), checksum)
+    else:
+        state, checksum = _parsed(path, "SolverState", "a solver state (.solverstate)", _read_state)
+        state.checksum = checksum
+    if min(state.iter, state.current_step) < 0:
+        raise FileError(
+            f"{path}: is damaged: it is of iteration {state.iter}, current_step is "
+            f"{state.current_step}; neither is ever below 0. Fetch it again, or use an older one."
+        )
     return state
 
 

@@ -93,6 +93,7 @@ def check_file(
     if not raw.strip():
         raise FileError(f"{path}: is empty; a net, a solver, weights or a state was expected here")
     if describe(raw) != "text":
+        del raw  # it is read again, and may be large
         return _check_binary(path)
     if is_solver(raw.decode("utf-8", "surrogateescape")):
         return _check_solver(read_solver(path), python)

@@ -83,9 +83,19 @@ class _Reader:
         self.constants: dict[str, Array] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
 
+    def _refuse_bytes(self) -> None:
+        """Protobuf gives a string that is no UTF-8 as bytes, which no message of ours takes."""
+        names = [self.graph.name, self.model.producer_name]
+        names += [value.name for value in (*self.graph.input, *self.graph.output)]
+        for node in self.graph.node:
+            names += [node.name, *node.input, *node.output]
+        if wrong := [name for name in names if isinstance(name, bytes)]:
+            raise FileError(f"{self.path}: is damaged: the name {wrong[0]!r} is no UTF-8")
+
     def read(self) -> Model:
         if not self.graph.node:
             raise FileError(f"{self.path}: has no operators; is it an ONNX model?")
+        self._refuse_bytes()
         self._read_constants()
         inputs = [value for value in self.graph.input if value.name not in self.constants]
         for value in inputs:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.proto import weights, wire_format
+from pycaffe_dist.proto import hdf5, weights, wire_format
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import (
     BlobProto,
@@ -184,6 +184,18 @@ def test_layer_and_layers_in_one_file(file):
     assert message_of(e).startswith(
         f"{path}: mixes `layer` and `layers`: it is two files in one, which Caffe refuses too"
     )
+
+
+@pytest.mark.parametrize("wrong", [{"iter": -1}, {"current_step": -7}])
+@pytest.mark.parametrize("hdf5_file", [False, True])
+def test_a_state_from_before_the_first_iteration_is_refused(tmp_path, wrong, hdf5_file):
+    state, path = State(**wrong), tmp_path / "s.solverstate"
+    if hdf5_file:
+        hdf5.write_state(path, state.iter, "", [], state.current_step)
+    else:
+        write_state(path, state)
+    with pytest.raises(FileError, match=f"damaged.*{next(iter(wrong.values()))}"):
+        read_state(path)
 
 
 def test_state(file):
