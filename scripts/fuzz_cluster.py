@@ -20,7 +20,8 @@ seeds (by their number, or --kind):
     single   in single precision by oneDNN: off by no more than sums in other orders are
     stale    --staleness 1..3: ranks agree in the end, the bound holds, and with a tiny rate the
              weights change as the joint run's do (staleness is then of the second order)
-    wire     fp16 and bf16: ranks agree to the bit, weights are near
+    wire     fp16 and bf16: ranks agree to the bit, and are off by no more than rounding at random
+             of what is sent makes (cluster_fuzz/rounding.py)
     cli      `pcd train --ranks P` in single precision, near the joint run
 
 Ranks are threads of this process, or processes of mpirun: of the MPI of the environment that runs

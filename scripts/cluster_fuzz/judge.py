@@ -16,6 +16,7 @@ import numpy as np
 
 from cluster_fuzz.case import Case
 from cluster_fuzz.files import net_text, solver_text, write_records
+from cluster_fuzz.rounding import set_wires
 from cluster_fuzz.run import DONE, SECONDS, Result, Way, build, prepare, run_ranks, train
 from pycaffe_dist import loading
 from pycaffe_dist.data.lmdb_source import open_environment
@@ -24,10 +25,10 @@ from pycaffe_dist.proto.weights import read_weights
 CLOSE = 1e-8  # relative, of double precision: rounding stays far below, faults far above
 CLOSE_RESUMED = 3e-5  # of runs that went through a snapshot, whose numbers are of single precision
 CLOSE_WIRE = 0.02
-CLOSE_FP32 = 1e-4  # of a wire that rounds nothing, in single precision
-FEWER_BITS = 2  # times at least that bf16, with 3 bits less, is farther off than fp16
 CLOSE_CLI = 2e-3
 ROUNDINGS = 16  # how much larger than in other orders of summation an error may be
+ROUNDINGS_SENT = 8  # the same, than where what is sent is rounded at random
+DRAWS = 2  # runs that do
 SINGLE = float(np.finfo(np.float32).eps)
 LARGE = 1e4  # losses and weights of runs that diverge
 RATES = (1, 1e-3, 1e-6)  # times that of the case, until the joint run does not
@@ -57,7 +58,8 @@ def judge(case: Case, folder: Path) -> Verdict:
         ranks = run_ranks(case, folder, case.hosts, way)
         schemes = ranks[0].schemes
         agree(ranks, "ranks")
-        how = {"stale": _judge_stale, "single": _judge_single}.get(case.kind, _judge_exact)
+        kinds = {"stale": _judge_stale, "single": _judge_single, "wire": _judge_wire}
+        how = kinds.get(case.kind, _judge_exact)
         return "agrees", how(case, folder, ranks, joint), schemes
     except Difference as e:
         return "DIFFERS", str(e), schemes
@@ -68,6 +70,7 @@ def judge(case: Case, folder: Path) -> Verdict:
         where = f"{Path(last.filename).name}:{last.lineno}"
         return "FAILS", f"{type(e).__name__} at {where}: {str(e)[-1500:]}", schemes
     finally:
+        set_wires("wire")
         del kept  # one environment for all threads
 
 
@@ -111,17 +114,25 @@ def agree(ranks: list[Result], what: str) -> None:
                 )
 
 
-def compare(mine: Result, joint: Result, what: str, close: float, history: bool = True) -> float:
-    """Weights, history, losses and scores; the largest distance."""
+def compare(
+    mine: Result, joint: Result, what: str, close: float, nudged: Result | None = None
+) -> float:
+    """Weights, history, losses and scores; the largest distance.
+
+    ``nudged`` is a joint run that began with other last bits.  A gradient that cancels to nothing
+    is off by the rounding of its terms, however small it is itself; so it is in that run, which
+    tells how much that may be: ROUNDINGS times as much, up to CLOSE_RESUMED.
+    """
     most = 0.0
-    parts = [("weights", mine.weights, joint.weights)]
-    if history:
-        parts.append(("history", mine.history, joint.history))
-    for part, xs, ys in parts:
-        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+    other = nudged or joint
+    for part, xs, ys, zs in (
+        ("weights", mine.weights, joint.weights, other.weights),
+        ("history", mine.history, joint.history, other.history),
+    ):
+        for i, (x, y, z) in enumerate(zip(xs, ys, zs, strict=True)):
             d = far(x, y)
             most = max(most, d)
-            if not d <= close:
+            if not d <= max(close, min(ROUNDINGS * far(z, y), CLOSE_RESUMED)):
                 name = joint.names[i % len(joint.names)]
                 raise Difference(f"{what}: {part} of {name} is off by {d:.2g}")
     for i, (x, y) in enumerate(zip(mine.losses[::-1], joint.losses[::-1], strict=False), 1):
@@ -146,47 +157,72 @@ def _compare_scores(mine: Result, joint: Result, what: str, close: float) -> Non
 
 
 def _judge_exact(case: Case, folder: Path, ranks: list[Result], joint: Result) -> str:
-    """Also with fewer bits on the wire, which are near and not equal."""
-    double = case.kind != "wire"
-    most = 0.0
-    if case.comparable and not double:
-        most = _compare_wire(case, folder, ranks[0], joint)
-    elif case.comparable:
-        most = compare(ranks[0], joint, "ranks", CLOSE)
-    resumed = run_ranks(case, folder, case.hosts_resumed, Way("resumed", True, double))
+    most = _compare_exact(case, folder, ranks[0], joint) if case.comparable else 0.0
+    resumed = run_ranks(case, folder, case.hosts_resumed, Way("resumed", True))
     agree(resumed, "resumed")
-    if case.comparable and most <= (CLOSE_RESUMED if double else CLOSE_WIRE):
-        near = CLOSE_RESUMED if double else CLOSE_WIRE
-        compare(resumed[0], joint, f"resumed with {case.resumed} ranks", near, double)
+    if case.comparable:
+        compare(resumed[0], joint, f"resumed with {case.resumed} ranks", CLOSE_RESUMED)
     if case.ranks == case.resumed:
         repeat(case, folder)
     return f"{most:.1g}"
 
 
-def _compare_wire(case: Case, folder: Path, mine: Result, joint: Result) -> float:
-    """Near the joint run; or else so far from it by what the wire rounds, and by nothing else.
-
-    Where the gradients of ranks cancel, little is left of them beside what was rounded off each:
-    then a wire of all bits must be near, and more bits of two kinds of 16 nearer than fewer.
-    """
+def _compare_exact(case: Case, folder: Path, mine: Result, joint: Result) -> float:
     try:
-        return compare(mine, joint, "ranks", CLOSE_WIRE, history=False)
+        return compare(mine, joint, "ranks", CLOSE)
     except Difference:
-        off = {"as asked for": _most(mine, joint)}
-    for wire in ("fp32", "fp16"):
-        other = replace(case, settings=case.settings | {"wire": wire})
-        ranks = run_ranks(other, folder, case.hosts, Way("ranks", double=False))
-        off[wire] = _most(ranks[0], joint)
-    rounds = off["fp16"] <= off["as asked for"] / (
-        FEWER_BITS if case.settings["wire"] == "bf16" else 1
-    )
-    if off["fp32"] > CLOSE_FP32 or not rounds:
-        raise Difference(f"ranks: weights are off by {off}")
-    return off["as asked for"]
+        nudged = train(case, folder, None, Way("joint", nudged=True))
+        return compare(mine, joint, "ranks", CLOSE, nudged)
 
 
-def _most(mine: Result, joint: Result) -> float:
-    return max(far(x, y) for x, y in zip(mine.weights, joint.weights, strict=True))
+def _judge_wire(case: Case, folder: Path, ranks: list[Result], joint: Result) -> str:
+    """With half the bits on the wire: off by no more than rounding of what is sent.
+
+    A number that is sent is off by up to u of itself: 2^-8 as bf16, 2^-11 as fp16.  So the sum of P
+    numbers is off by up to u times the sum of their absolute values, and the next steps go on from
+    there.  How much that is, is measured by runs that round at random (rounding.py), after one that
+    takes the same ways without rounding was found as near the joint run as single precision is.
+    """
+    resumed = run_ranks(case, folder, case.hosts_resumed, Way("resumed", True, False))
+    agree(resumed, "resumed")
+    if case.ranks == case.resumed:
+        repeat(case, folder)
+    if not case.comparable:
+        return "ranks only"
+    exact = train(case, folder, None, Way("joint"))
+    later = _at_random(case, folder, case.hosts_resumed, Way("resumed", True, False))
+    others = _at_random(case, folder, case.hosts, Way("ranks", double=False))
+    plain = run_ranks(case, folder, case.hosts, Way("ranks", double=False, rounding="none"))
+    within(plain[0], exact, [joint], ROUNDINGS, "a wire that does not round")
+    most = within(ranks[0], exact, others, ROUNDINGS_SENT, "ranks")
+    what = f"resumed with {case.resumed} ranks"
+    within(resumed[0], exact, [*others, *later], ROUNDINGS_SENT, what)
+    return f"{100 * most:.0f} % of what rounding may make"
+
+
+def _at_random(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Result]:
+    """Runs that round at random."""
+    ways = [replace(way, rounding="random", draw=i) for i in range(DRAWS)]
+    return [run_ranks(case, folder, hosts, way)[0] for way in ways]
+
+
+def within(mine: Result, exact: Result, others: list[Result], roundings: float, what: str) -> float:
+    """Whether a run is as near the exact one as others, which rounding alone has moved.
+
+    The largest of their distances and a unit in the last place of single precision, times
+    ``roundings``, is what rounding may make of a parameter; the part of that which it has made.
+    """
+    most = 0.0
+    for i, name in enumerate(exact.names):
+        right = exact.weights[i]
+        distance, *errors = (float(np.linalg.norm(r.weights[i] - right)) for r in (mine, *others))
+        bound = roundings * (max(errors) + SINGLE * float(np.linalg.norm(right)))
+        most = max(most, distance / bound if bound else 0.0)
+        if not distance <= bound:
+            raise Difference(
+                f"{what}: {name} is off by {distance:.2g}, rounding explains {bound:.2g}"
+            )
+    return most
 
 
 def repeat(case: Case, folder: Path) -> None:
@@ -203,27 +239,14 @@ def _judge_single(case: Case, folder: Path, ranks: list[Result], joint: Result) 
     """In single precision by the case's engine: off by no more than rounding of the sums.
 
     How much that is, is measured: the joint run in single precision, by NumPy and by the engine,
-    adds the same numbers up in two other orders.  The larger of their distances from double
-    precision, and a unit in the last place, times ROUNDINGS, is what rounding may make.
+    adds the same numbers up in two other orders.
     """
     repeat(case, folder)
     if not case.comparable:
         return "ranks only"
     exact = train(case, folder, None, Way("joint"))
     other = train(case, folder, None, Way("joint", double=False, engine=case.engine))
-    most = 0.0
-    for i, name in enumerate(exact.names):
-        size = float(np.linalg.norm(exact.weights[i]))
-        mine, *errors = (
-            float(np.linalg.norm(run.weights[i] - exact.weights[i]))
-            for run in (ranks[0], joint, other)
-        )
-        bound = ROUNDINGS * (max(errors) + SINGLE * size)
-        most = max(most, mine / bound if bound else 0.0)
-        if not mine <= bound:
-            raise Difference(
-                f"single precision: {name} is off by {mine:.2g}, rounding explains {bound:.2g}"
-            )
+    most = within(ranks[0], exact, [joint, other], ROUNDINGS, "single precision")
     return f"{100 * most:.0f} % of what rounding may make"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from cluster_fuzz.case import Case
 from cluster_fuzz.files import give_arrays, whole_solver_text
+from cluster_fuzz.rounding import set_wires
 from pycaffe_dist.engines import create
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.events import Event, Tested, Updated
@@ -60,20 +61,28 @@ class Result:
 
 @dataclass(frozen=True)
 class Way:
-    """How a case is run: the name of its snapshots, from the snapshot on or not, in which type."""
+    """How a case is run: the name of its snapshots, from the snapshot on or not, in which type.
+
+    ``rounding`` is what fp16 and bf16 do, see rounding.py; ``draw`` a series of random numbers.
+    ``nudged``: the first weights have other last bits.
+    """
 
     prefix: str
     resume: bool = False
     double: bool = True
     engine: str = "numpy"
+    rounding: str = "wire"
+    draw: int = 0
+    nudged: bool = False
 
 
 class Ahead(Exception):
     """A rank that is further ahead of another than the staleness allows."""
 
 
-def prepare(case: Case) -> None:
-    """Small sizes, so that small nets take the ways of large ones."""
+def prepare(case: Case, way: Way | None = None) -> None:
+    """Small sizes, so that small nets take the ways of large ones; and how wires round."""
+    set_wires(way.rounding, way.draw) if way else set_wires("wire")
     comm_thread.go_before = lambda thread: None  # there are more ranks than cores
     usual = tuple(1 << n for n in (16, 18, 20, 22, 24)), 1 << 20
     plan.BUCKETS, plan.USUAL_BUCKET = ((case.bucket,), case.bucket) if case.bucket else usual
@@ -98,6 +107,9 @@ def build(case: Case, folder: Path, rank: int, ranks: int, way: Way) -> Solver:
         if not any(blob is statistic for statistic in follows):
             many = blob.count / blob.shape[0] if len(blob.shape) > 1 else 9
             blob.data[...] = rng.standard_normal(blob.shape) / many**0.5
+            if way.nudged:
+                away = np.random.default_rng(case.seed).choice([-np.inf, np.inf], blob.shape)
+                blob.data[...] = np.nextafter(blob.data, away)
     if case.source == "MemoryData":
         give_arrays(case, solver, rank, ranks)
     return solver
@@ -208,11 +220,12 @@ def run_ranks(case: Case, folder: Path, hosts: list[str], way: Way) -> list[Resu
     if len(hosts) == 1:
         return [train(case, folder, None, way)]
     if case.via == "threads":
+        prepare(case, way)
         return run_threads(hosts, lambda c: train(case, folder, c, way), SECONDS)
     return MPI_RANKS.run(hosts, partial(as_rank, case, folder, way), 3 * SECONDS)
 
 
 def as_rank(case: Case, folder: Path, way: Way, communicator: Communicator) -> Result:
     """What a rank of mpirun does."""
-    prepare(case)
+    prepare(case, way)
     return train(case, folder, communicator, way)
