@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.engines import create
+from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.layers import batch_norm
 from pycaffe_dist.recycling import recycle
 from pycaffe_dist.testing.twins import Twins
@@ -359,3 +360,18 @@ def test_double_precision_is_computed_by_numpy():
     net.backward()
     assert not net.fusions.chains[0].fused
     assert (net.blobs[net.blob_ids["c"]].data > 0).any()
+
+
+def test_a_convolution_that_is_left_to_numpy_has_its_relu_computed_apart(monkeypatch):
+    def refuse(*views):
+        raise OneDnnError("not this one")
+
+    twins = twins_of("conv leaky", True)
+    (chain,) = twins.net.fusions.chains
+    monkeypatch.setattr(chain.links[0].layer, "prepare", refuse)
+    for net in twins.both:
+        net.blobs[net.input_ids[0]].reshape(3, 8, 7, 7)
+    twins.fill_inputs(0)
+    twins.each(lambda net: net.forward())
+    assert not chain.fused
+    twins.assert_same(diffs=False)

@@ -64,3 +64,15 @@ def test_the_solver_is_for_so_many_images(train, epoch, display):
         QuickstartOptions("photos", model="lenet", output="out", rate=0.0), template, 16, train, 3
     )
     assert rated.base_lr == 0
+
+
+@pytest.mark.parametrize(
+    ("crop", "size"), [(0, (3, 5, 7)), (224, (3, 256, 256)), (10, (3, 11, 11))]
+)
+def test_images_are_larger_than_the_crops_of_them(tmp_path, crop, size):
+    shape = "shape { dim: 1 dim: 3 dim: 5 dim: 7 }"
+    text = f'layer {{ name: "d" type: "Input" top: "d" input_param {{ {shape} }} }}'
+    (tmp_path / "deploy.prototxt").write_text(text)
+    template = Template.__new__(Template)
+    object.__setattr__(template, "crop", crop)
+    assert quickstart._size(template, tmp_path) == size

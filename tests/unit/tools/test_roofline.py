@@ -1,6 +1,7 @@
 """The work of layers in closed form, and rows for what is computed together."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -169,3 +170,32 @@ def test_gaps_stand_behind_the_least_times():
     assert least_how["label"] == "least" and len(axes.of("invert_yaxis")) == 1
     assert axes.of("set_yticks")[0][0][1][0] == "conv, forward"
     assert axes.of("set")[0][1]["xlabel"] == "ms"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.svg", b"<?xml"), ("a.PDF", b"%PDF"), ("a", b"\x89PNG")]
+)
+def test_the_ending_of_a_picture_is_its_kind(tmp_path, monkeypatch, name, begins):
+    for part in ("_draw_roof", "_draw_gaps"):
+        monkeypatch.setattr(roofline, part, lambda *_: None)
+    roofline.draw(FOUND, str(tmp_path / name), "title")
+    assert (tmp_path / name).read_bytes().startswith(begins)
+    with pytest.raises(NetError, match=r"cannot draw a \.xyz"):
+        roofline.draw(FOUND, str(tmp_path / "a.xyz"), "title")
+
+
+def test_a_row_adds_up_what_is_computed_together():
+    made = net()
+    turns = [0.001 * i for i in range(len(made.layers))]
+    row = roofline._row(made, Peaks(1, 1e9, 1e9), [1, 2], "forward", turns)
+    assert row.ms == pytest.approx(1e3 * (turns[1] + turns[2])) and row.direction == "forward"
+    both = forward_work(made, 1) + forward_work(made, 2)
+    assert row.work == both and row.layers == " + ".join(made.layer_names[1:3])
+    least = max(both.flops, both.fused_bytes) / 1e9
+    assert row.least_ms == pytest.approx(1e3 * least)
+
+
+def test_a_net_on_a_gpu_is_refused():
+    made = SimpleNamespace(context=SimpleNamespace(engine=SimpleNamespace(device=0)))
+    with pytest.raises(NetError, match="--roofline measures the CPU"):
+        roofline.roofline(made, 1)

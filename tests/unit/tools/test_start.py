@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pycaffe_dist import events
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.tools import start
 
@@ -46,6 +47,8 @@ def test_several_ranks_are_processes_unless_a_launcher_has_started_them(
     monkeypatch, tmp_path, ranks, launched, apart
 ):
     def here(options, communicator, subscribers):
+        assert (options.solver, communicator.size) == ("s", ranks)
+        subscribers[0](events.SolveBegins(0, "net", "fixed", 9))
         return 0
 
     monkeypatch.setattr(start, "launched", lambda: launched)
@@ -54,8 +57,12 @@ def test_several_ranks_are_processes_unless_a_launcher_has_started_them(
     monkeypatch.setattr(start, "resolve", lambda options: None)
     monkeypatch.setattr(start, "metrics_path", lambda *_: str(tmp_path / "m"))
     monkeypatch.setattr(start, "_in_processes", lambda words, path, callbacks: [words[3], path])
-    found = start.train("s", ranks)
-    assert found == (["2", tmp_path / "m"] if apart else [])
+    seen = []
+    found = start.train("s", ranks, callbacks=[seen.append])
+    if apart:
+        assert found == ["2", tmp_path / "m"]
+    else:
+        assert [row["max_iter"] for row in found] == [9] and seen == found
 
 
 def test_what_a_launcher_started_must_be_what_is_asked_for(monkeypatch):
