@@ -222,6 +222,7 @@ def test_from_class_folders_to_a_classifier(photos):
     assert "pcd predict --run 'runs/my photos' image.jpg" in said
     run = photos / "runs" / "my photos"
     assert (run / "labels.txt").read_text() == "left\nnone\nright\n"
+    assert "batch_size: 10\n" in (run / "model" / "train_val.prototxt").read_text()
     assert (run / "training.png").read_bytes().startswith(b"\x89PNG")
     tests = [
         json.loads(line)["outputs"]["accuracy"]

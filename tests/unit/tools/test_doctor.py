@@ -68,6 +68,15 @@ def test_a_link_that_is_slow_as_one_of_its_ends_saw_it_is_named():
     assert found == "the link between node0 and node2 takes 10.0 times as long"
 
 
+@pytest.mark.parametrize(("count", "named"), [(2, False), (3, True)])
+def test_two_links_have_no_median(count, named):
+    hosts = [{**SOUND, "host": f"node{i}"} for i in range(3)]
+    links = [[0, 1, 1e-4, 1e7], [0, 2, 1e-4, 1.2e8], [1, 2, 1e-4, 1.2e8]][:count]
+    found = Diagnosis.of({"ranks": hosts, "links": links}).problems()
+    assert [text for text in found if "between node0 and node1" in text] == found
+    assert bool(found) == named
+
+
 def test_ranks_of_one_host_are_told_apart():
     hosts = [{**SOUND, "host": "here"}, {**SOUND, "host": "here"}]
     found = Diagnosis.of({"ranks": hosts, "links": [[0, 1, 1e-5, 1e9]]})

@@ -56,6 +56,8 @@ def test_work_of_layers():
     assert backward_work(made, relu).fused_bytes == 0
     assert forward_work(made, layer(made, "sum")).fused_bytes == Y  # the second operand
     assert forward_work(made, layer(made, "sum")).bytes == 3 * Y
+    # The top's gradient, both bottoms and their gradients; fused, they are in registers.
+    assert backward_work(made, layer(made, "sum")) == Work(2 * 8 * 36, 5 * Y, 0)
     assert forward_work(made, layer(made, "pool")).fused_bytes == Y + P
 
 
@@ -193,6 +195,8 @@ def test_a_row_adds_up_what_is_computed_together():
     assert row.work == both and row.layers == " + ".join(made.layer_names[1:3])
     least = max(both.flops, both.fused_bytes) / 1e9
     assert row.least_ms == pytest.approx(1e3 * least)
+    back = roofline._row(made, Peaks(1, 1e9, 1e9), [2], "backward", turns)
+    assert back.work == backward_work(made, 2) != forward_work(made, 2)
 
 
 def test_a_net_on_a_gpu_is_refused():
