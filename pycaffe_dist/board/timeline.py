@@ -13,8 +13,8 @@ from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
 
 
-class Span(TypedDict):
-    """What a rank did for a while; ``begin`` and ``ms`` are milliseconds."""
+class SpanRow(TypedDict):
+    """A span of a trace for the page; ``begin`` and ``ms`` are milliseconds."""
 
     rank: int
     row: int
@@ -44,7 +44,7 @@ def traces(run: Run) -> list[str]:
     return found
 
 
-def read_trace(path: Path) -> list[Span]:
+def read_trace(path: Path) -> list[SpanRow]:
     """The spans of a trace: rank, row, kind, name, begin and length in milliseconds, facts."""
     if path.stat().st_size > LARGEST:
         raise FileError(f"{path}: is larger than {LARGEST >> 20} MB; trace fewer iterations")
@@ -85,7 +85,7 @@ def timeline(path: Path, begin: float | None = None, end: float | None = None) -
     }
 
 
-def _second_step(spans: list[Span], whole: float) -> tuple[float, float]:
+def _second_step(spans: list[SpanRow], whole: float) -> tuple[float, float]:
     """The stretch between two forward passes of the first layer; the first step warms up."""
     forward = [s for s in spans if s["rank"] == 0 and s["name"].endswith(" forward")]
     first = forward[0]["name"] if forward else ""
@@ -95,7 +95,7 @@ def _second_step(spans: list[Span], whole: float) -> tuple[float, float]:
     return (begins[-1] if begins else 0.0), whole
 
 
-def _by_rank(spans: list[Span]) -> list[Facts]:
+def _by_rank(spans: list[SpanRow]) -> list[Facts]:
     """Sums of a rank; overlap is the part of its exchanges that nobody waited for."""
     sums: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     busy: dict[int, list[tuple[float, float]]] = defaultdict(list)

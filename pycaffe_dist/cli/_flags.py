@@ -170,6 +170,13 @@ def add_gpu(where: Group) -> None:
     flag(where, "gpu", default="", metavar="IDS", help="GPUs: 0, or 0,1, or all")
 
 
+def add_computing(p: Parser) -> None:
+    """Where a verb that runs a net alone computes, as a group of flags."""
+    where = p.add_argument_group("where it computes")
+    add_gpu(where)
+    add_engine(where, test=True)
+
+
 def add_engine(where: Group, test: bool = False) -> None:
     """Where to compute; nets in TEST may also be computed by an inference library."""
     names = ("auto", *engines.NAMES, *(runtime.NAMES if test else ()))

@@ -11,8 +11,7 @@ from contextlib import nullcontext
 
 from pycaffe_dist import caffe_log
 from pycaffe_dist.cli._flags import (
-    add_engine,
-    add_gpu,
+    add_computing,
     add_import,
     add_state,
     flag,
@@ -37,9 +36,7 @@ def main(argv: list[str]) -> int:
     flag(net, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_state(net)
     add_import(net)
-    where = p.add_argument_group("where it computes")
-    add_gpu(where)
-    add_engine(where, test=True)
+    add_computing(p)
     args = p.parse_args(argv)
     log_to_stderr()
     use_engine(args)

@@ -7,8 +7,7 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from pycaffe_dist.cli._flags import (
-    add_engine,
-    add_gpu,
+    add_computing,
     add_import,
     add_state,
     flag,
@@ -32,9 +31,7 @@ def main(argv: list[str]) -> int:
     flag(net, "fake_data", action="store_true", help="made-up batches instead of every source")
     add_state(net)
     add_import(net)
-    where = p.add_argument_group("where it computes")
-    add_gpu(where)
-    add_engine(where, test=True)
+    add_computing(p)
     out = p.add_argument_group("output")
     text = "each layer against this machine's measured peaks, the widest gap first"
     out.add_argument("--roofline", action="store_true", help=text)

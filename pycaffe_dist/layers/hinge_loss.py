@@ -5,12 +5,12 @@ from __future__ import annotations
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.loss import Loss, class_numbers, places
+from pycaffe_dist.layers.loss import OneLabelLoss, class_numbers, places
 from pycaffe_dist.proto.caffe_pb2 import HingeLossParameter
 
 
 @register("HingeLoss")
-class HingeLoss(Loss):
+class HingeLoss(OneLabelLoss):
     """1/N Σ hᵖ, h = max(0, 1 − t·x), t = 1 for the labelled class and −1 for all others.
 
     x: (N, K)  labels: (N,)  p: 1 or 2
@@ -20,14 +20,6 @@ class HingeLoss(Loss):
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
         self.squared = self.layer_param.hinge_loss_param.norm == HingeLossParameter.L2
-
-    def reshape(self, bottom: Views, top: Views) -> None:
-        super().reshape(bottom, top)
-        self.num = bottom[0].shape[0]
-        self.check(
-            bottom[1].count == self.num,
-            f"needs {self.num} labels, one for each item, found the shape {bottom[1].shape}",
-        )
 
     def forward(self, bottom: Views, top: Views) -> None:
         xp, h = self.xp, bottom[0].diff

@@ -105,6 +105,18 @@ class Loss(Layer):
         return weight if counted is None else weight * counted[:, None]
 
 
+class OneLabelLoss(Loss):
+    """A loss that takes one label for each item."""
+
+    def reshape(self, bottom: Views, top: Views) -> None:
+        super().reshape(bottom, top)
+        self.num = bottom[0].shape[0]
+        self.check(
+            bottom[1].count == self.num,
+            f"needs {self.num} labels, one for each item, found the shape {bottom[1].shape}",
+        )
+
+
 def fold_classes(layer: Layer, bottom: Views, axis: int) -> Folded:
     """The scores' shape as (outer, classes, inner), with as many labels as outer × inner."""
     scores, labels = bottom[0], bottom[1]

@@ -5,25 +5,17 @@ from __future__ import annotations
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.loss import Loss, class_numbers, places
+from pycaffe_dist.layers.loss import OneLabelLoss, class_numbers, places
 
 LEAST = 1e-20  # probabilities below it count as this
 
 
 @register("MultinomialLogisticLoss")
-class MultinomialLogisticLoss(Loss):
+class MultinomialLogisticLoss(OneLabelLoss):
     """−1/N Σ log p[label];  ∂p[label] = −1/(N p[label]), 0 elsewhere.
 
     p: (N, K), probabilities  labels: (N,)
     """
-
-    def reshape(self, bottom: Views, top: Views) -> None:
-        super().reshape(bottom, top)
-        self.num = bottom[0].shape[0]
-        self.check(
-            bottom[1].count == self.num,
-            f"needs {self.num} labels, one for each item, found the shape {bottom[1].shape}",
-        )
 
     def forward(self, bottom: Views, top: Views) -> None:
         _, p = self._labelled(bottom)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.blob import Views
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.without_gradient import WithoutGradient
 
 
 @register("Silence")
-class Silence(Layer):
+class Silence(WithoutGradient):
     """No tops;  ∂xᵢ = 0."""
 
     bottoms = (1, None)
@@ -18,8 +19,3 @@ class Silence(Layer):
 
     def forward(self, bottom: Views, top: Views) -> None:
         pass
-
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        for view, wanted in zip(bottom, propagate_down, strict=True):
-            if wanted:
-                view.diff[...] = 0

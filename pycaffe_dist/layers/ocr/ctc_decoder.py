@@ -11,6 +11,7 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ocr.ctc import Labels, packed
+from pycaffe_dist.layers.without_gradient import WithoutGradient
 
 
 def best_path(scores: Array, steps: Array, blank: int, merge: bool = True) -> Labels:
@@ -178,7 +179,7 @@ class LabelsequenceAccuracy(Reader):
 
 
 @register("ContinuationIndicator")
-class ContinuationIndicator(Layer):
+class ContinuationIndicator(WithoutGradient):
     """What LSTM layers take as their second bottom, (T, N): 0 in the first row, else 1.
 
     T is ``time_step``, N ``batch_size``; a bottom is not looked at.
@@ -197,11 +198,6 @@ class ContinuationIndicator(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         top[0].data[...] = 1
         top[0].data[0] = 0
-
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        for view, wanted in zip(bottom, propagate_down, strict=True):
-            if wanted:
-                view.diff[...] = 0
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 0

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import nms
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.without_gradient import WithoutGradient
 
 COORDINATES = 4
 NOBODY = (0, 1, 1, 10, 10)  # the region where no box is found
 
 
 @register("BoxOutput")
-class BoxOutput(Layer):
+class BoxOutput(WithoutGradient):
     """Boxes of all scales that score well and do not overlap a better one by more than iou_thr.
 
     Each bottom (N, classes + 4, h, w): scores, background first, then shifts (dx, dy, log w, log h)
@@ -90,12 +91,6 @@ class BoxOutput(Layer):
         last = np.minimum(first + size, np.array([w * rate, h * rate]))
         boxes = np.concatenate([first, last], axis=2).reshape(-1, COORDINATES).astype(self.dtype)
         return boxes, (scores[1:].max(axis=0) - scores[0]).reshape(-1)
-
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        """Regions are taken as they are: nothing is learned from where they lie."""
-        for view, wanted in zip(bottom, propagate_down, strict=True):
-            if wanted:
-                view.diff[...] = 0
 
     def flops(self, bottom: Views, top: Views) -> int:
         return sum(4 * view.count for view in bottom)

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycaffe_dist.aliases import Array, DType
-from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import nms
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.without_gradient import WithoutGradient
 
 RATIOS, SCALES = (0.5, 1.0, 2.0), (8.0, 16.0, 32.0)
 
 
 @register("Proposal")
-class Proposal(Layer):
+class Proposal(WithoutGradient):
     """The best boxes that a region proposal network finds, as regions (R, 5) for a ROIPooling.
 
     Probabilities (N, 2A, h, w), background before object, shifts (N, 4A, h, w) of A anchors, and
@@ -81,12 +82,6 @@ class Proposal(Layer):
         best = np.argsort(-probabilities, kind="stable")[: p.pre_nms_topn]
         kept = nms(boxes[best], p.nms_thresh, pixel=1, most=p.post_nms_topn)
         return boxes[best][kept], probabilities[best][kept]
-
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        """Regions are taken as they are: nothing is learned from where they lie."""
-        for view, wanted in zip(bottom, propagate_down, strict=True):
-            if wanted:
-                view.diff[...] = 0
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 10 * bottom[1].count

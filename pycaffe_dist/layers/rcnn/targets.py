@@ -8,25 +8,21 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import CENTER_SIZE, encode, iou
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import register
 from pycaffe_dist.layers.rcnn.proposal import RATIOS, SCALES, anchors, grid
+from pycaffe_dist.layers.without_gradient import WithoutGradient
 from pycaffe_dist.rng import generator
 
 STD = (0.1, 0.1, 0.2, 0.2)
 IGNORED = -1
 
 
-class Target(Layer):
+class Target(WithoutGradient):
     """Computed from blobs that learn nothing from it."""
 
     on_host = True
-
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        for view, wanted in zip(bottom, propagate_down, strict=True):
-            if wanted:
-                view.diff[...] = 0
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
