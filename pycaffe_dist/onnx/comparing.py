@@ -12,11 +12,14 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.layer import Context
 from pycaffe_dist.layers.argmax import ArgMax
+from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
+from pycaffe_dist.layers.yolo.detection_output import YoloOutput
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference
 
 FAIR = 3  # how many times as much as our layers ONNX Runtime may round
 MOST_ROUNDED = 100  # tolerances; where rounding changes more, a difference tells nothing
+TIE = 1e-4  # scores of boxes that are no further apart
 
 
 @dataclass(frozen=True)
@@ -75,29 +78,44 @@ def compare(
 
 
 class _Output:
-    """A blob, and if it has the places of largest values, the blob of these.
+    """A blob that is compared, and what is needed of the net for that.
 
-    Of two values that are nearly the same either may be the largest, so that not the places are
-    compared, but the values there.
+    Of two values that are nearly the same either may be the largest.  So of places of largest
+    values the values there are compared, and boxes with nearly equal scores may be in any order.
     """
 
     def __init__(self, net: Net, name: str) -> None:
         self.name, self.reads = name, [name]
-        self.argmax: ArgMax | None = None
         makers = [i for i, tops in enumerate(net.top_ids) if net.blob_ids[name] in tops]
-        layer = net.layers[makers[-1]] if makers else None
-        if isinstance(layer, ArgMax) and not layer.values:
-            self.argmax = layer
+        self.layer = net.layers[makers[-1]] if makers else None
+        if isinstance(self.layer, ArgMax):
             self.reads += [net.blob_names[net.bottom_ids[makers[-1]][0]]]
 
     def apart(self, right: Mapping[str, Array], other: Mapping[str, Array]) -> float:
         a, b = right[self.name], other[self.name]
-        layer = self.argmax
-        if layer is None or a.shape != b.shape or not ((b >= 0) & (b < layer.size)).all():
+        layer = self.layer
+        if a.shape != b.shape:
             return difference(a, b)
-        places = [p.reshape(layer.outer, layer.top_k, layer.inner).astype(int) for p in (a, b)]
-        scores = right[self.reads[1]].reshape(layer.outer, layer.size, layer.inner)
-        return difference(*(np.take_along_axis(scores, p, axis=1) for p in places))
+        if isinstance(layer, (DetectionOutput, YoloOutput)):
+            return difference(_in_order(a, a), _in_order(b, a))
+        if isinstance(layer, ArgMax) and not layer.values and _are_places(b, layer.size):
+            scores = right[self.reads[1]].reshape(layer.outer, layer.size, layer.inner)
+            places = [p.reshape(layer.outer, layer.top_k, layer.inner).astype(int) for p in (a, b)]
+            return difference(*(np.take_along_axis(scores, p, axis=1) for p in places))
+        return difference(a, b)
+
+
+def _are_places(values: Array, size: int) -> bool:
+    return bool(((values >= 0) & (values < size)).all())
+
+
+def _in_order(boxes: Array, like: Array) -> Array:
+    """Rows of image, label, score and corners; where the scores of ``like`` tie, by corners."""
+    rows, keys = boxes.reshape(-1, 7), like.reshape(-1, 7)
+    new = (np.abs(np.diff(keys[:, :3], axis=0)) > TIE).any(axis=1)
+    groups = np.concatenate([[0], np.cumsum(new)])
+    corners = np.round(rows[:, 3:] / (10 * TIE))
+    return rows[np.lexsort((*corners.T, groups))]
 
 
 def _forward(net: Net, inputs: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:

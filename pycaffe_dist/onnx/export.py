@@ -87,6 +87,7 @@ class _Export:
         self.values: dict[int, Value] = {}  # of blobs, as they are now
         self.inputs: list[Value] = []
         self.ends: list[int] = []  # blobs that only layers which are left out read
+        self.silenced: list[int] = []  # blobs that Silence reads
         self.probabilities: list[Value] = []  # of losses that are left out
         self.operators: dict[str, list[str]] = {}
         self.left_out: list[str] = []
@@ -148,7 +149,7 @@ class _Export:
         self.left_out.append(f"{layer.name} ({layer.type})")
         bottoms = self.net.bottom_ids[i]
         if not isinstance(layer, SoftmaxWithLoss):
-            self.ends += [] if isinstance(layer, Silence) else bottoms
+            (self.silenced if isinstance(layer, Silence) else self.ends).extend(bottoms)
             return
         axis = layer.layer_param.softmax_param.axis
         scores = self.values[bottoms[0]]
@@ -192,7 +193,9 @@ class _Export:
         return outputs
 
     def _ends(self) -> list[int]:
-        return [b for b in [*self.net.output_ids, *self.ends] if b in self.values]
+        """What is silenced is an output where there is no other: scripts read such blobs."""
+        ends = [b for b in [*self.net.output_ids, *self.ends] if b in self.values]
+        return ends if ends or self.probabilities else self.silenced
 
     def _keep_needed(self, outputs: list[Value]) -> None:
         """Drop inputs that nobody reads, such as labels."""

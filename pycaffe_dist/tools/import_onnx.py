@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pycaffe_dist import engines
 from pycaffe_dist.aliases import Array
+from pycaffe_dist.blob import Blob
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import atomic_write
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.loading import save_weights
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import run_apart
@@ -67,15 +68,22 @@ def filled(param: NetParameter, weights: Mapping[str, list[Array]]) -> Net:
     stated = NetParameter()
     stated.CopyFrom(param)
     stated.state.phase = TEST
+    # First without memory: a damaged file may ask for any amount of it.
+    for layer, blob, values in _given(Net(stated, Context(dry=True)), weights):
+        if blob.count != values.size:
+            raise layer.error(f"takes {blob.shape} parameters, the model has {values.shape}")
     engine = engines.current()
     engine.fix_choices()
     net = Net(stated, Context(engine=engine, writes=False))
+    for _, blob, values in _given(net, weights):
+        blob.data[...] = values.reshape(blob.shape)
+    return net
+
+
+def _given(net: Net, weights: Mapping[str, list[Array]]) -> Iterator[tuple[Layer, Blob, Array]]:
     for layer in net.layers:
         for blob, values in zip(layer.blobs, weights.get(layer.name, ()), strict=False):
-            if blob.count != values.size:
-                raise layer.error(f"takes {blob.shape} parameters, the model has {values.shape}")
-            blob.data[...] = values.reshape(blob.shape)
-    return net
+            yield layer, blob, values
 
 
 def _differences(net: Net, model: Model, tolerance: float) -> dict[str, Comparison]:

@@ -5,9 +5,10 @@ import pytest
 
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.layer import Context
+from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference
-from pycaffe_dist.onnx.comparing import Comparison, compare
+from pycaffe_dist.onnx.comparing import Comparison, _Output, compare
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.text import parse_text
 
@@ -118,3 +119,17 @@ def test_a_place_that_is_none_is_a_mistake(places, wrong):
     assert compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].apart == 0
     theirs[0, 0, 0] = wrong
     assert not compare(places, {"x": x}, {"best": theirs}, 1e-4)["best"].within(1e-4)
+
+
+def test_boxes_with_nearly_the_same_score_may_be_in_any_order():
+    rng = np.random.default_rng(3)
+    ours = np.concatenate([np.ones((6, 2)), rng.random((6, 5))], axis=1)
+    ours[:, 2] = 0.9, 0.5, 0.5 + 1e-7, 0.5, 0.2, 0.1
+    swapped = ours[[0, 2, 3, 1, 4, 5]]
+    ours, swapped = (a[None, None].astype(np.float32) for a in (ours, swapped))
+    output = _Output.__new__(_Output)
+    output.name, output.layer = "boxes", DetectionOutput.__new__(DetectionOutput)
+    assert output.apart({"boxes": ours}, {"boxes": swapped}) < 1e-6
+    assert output.apart({"boxes": ours}, {"boxes": swapped[:, :, ::-1]}) > 0.1
+    swapped[0, 0, 2, 5] += 0.2
+    assert output.apart({"boxes": ours}, {"boxes": swapped}) > 0.1

@@ -96,6 +96,15 @@ def test_a_net_of_training_loses_its_labels_and_gives_probabilities():
     assert found.sum(axis=1) == pytest.approx([1, 1])
 
 
+def test_what_is_silenced_is_an_output_where_there_is_no_other():
+    quiet = 'layer { name: "quiet" type: "Silence" bottom: "ip" }'
+    made = export(build(*SMALL, quiet))
+    assert [value.name for value in made.model.graph.output] == ["ip"]
+    other = 'layer { name: "t" type: "TanH" bottom: "p" top: "t" }'
+    made = export(build(*SMALL, quiet, other))
+    assert [value.name for value in made.model.graph.output] == ["t"]
+
+
 def test_an_input_that_is_an_output_and_one_value_under_two_names_are_copied():
     twice = 'layer { name: "a" type: "Split" bottom: "data" top: "x" top: "y" }'
     made = export(build(INPUT, twice))
