@@ -176,7 +176,7 @@ class DenseBlock(Layer):
         if self.phase == TRAIN:
             self.remember((self.params[-1], 1))
         self.masks: list[Number] = []
-        for begin, end, stages in self._steps():
+        for begin, end, stages in self.steps_in_turn():
             out = y[:, :begin]
             for stage in stages:
                 out = stage.forward(out)
@@ -184,7 +184,7 @@ class DenseBlock(Layer):
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         whole = top[0].diff.copy()
-        for t, (begin, end, stages) in reversed([*enumerate(self._steps())]):
+        for t, (begin, end, stages) in reversed([*enumerate(self.steps_in_turn())]):
             g = whole[:, begin:end] * self.masks[t]
             for stage in reversed(stages):
                 g = stage.backward(g)
@@ -199,7 +199,7 @@ class DenseBlock(Layer):
             for stage in stages
         )
 
-    def _steps(self) -> list[tuple[int, int, list[Stage]]]:
+    def steps_in_turn(self) -> list[tuple[int, int, list[Stage]]]:
         """Of each step, the channels it makes, and its stages."""
         begins = [self.first + t * self.growth for t in range(self.steps)]
         return [(b, b + self.growth, s) for b, s in zip(begins, self.stages, strict=True)]

@@ -15,6 +15,7 @@ from pycaffe_dist.layers.elu import ELU
 from pycaffe_dist.layers.exponential import Exp, Log
 from pycaffe_dist.layers.flow.neg_relu import NegReLU
 from pycaffe_dist.layers.mobile import curves
+from pycaffe_dist.layers.mobile.color_conv import TO_XYZ, ColorConv
 from pycaffe_dist.layers.mobile.relu6 import MOST, ReLU6
 from pycaffe_dist.layers.power import Power
 from pycaffe_dist.layers.prelu import PReLU
@@ -149,3 +150,21 @@ def selu(g: Graph, layer: curves.SeLU, x: Values) -> str:
 @exports(curves.ScaledTanH)
 def scaled_tanh(g: Graph, layer: curves.ScaledTanH, x: Values) -> str:
     return g.scaled(g.op("Tanh", g.scaled(x[0], layer.beta)), layer.alpha)
+
+
+@exports(ColorConv)
+def color_conv(g: Graph, layer: ColorConv, x: Values) -> str:
+    """sRGB made linear, mixed to X, Y, Z, their roots mixed to L, a, b: both mixtures are Conv."""
+    one = (1,) * (len(x[0].shape) - 2)
+    layer.check(bool(one), f"of images only has a form in ONNX, found {x[0].shape}")
+    given = g.scaled(x[0], 1 / 255)
+    curved = g.scaled(g.op("Relu", g.shifted(given, 0.055)), 1 / 1.055)
+    curved = g.op("Pow", curved, g.constant(2.4))
+    bright = g.op("Greater", given, g.constant(0.04045))
+    linear = g.op("Where", bright, curved, g.scaled(given, 1 / 12.92))
+    xyz = g.op("Conv", linear, g.constant(np.reshape(TO_XYZ, (3, 3, *one))))
+    root = g.op("Pow", g.op("Relu", xyz), g.constant(1 / 3))
+    line = g.shifted(g.scaled(xyz, 7.787), 16 / 116)
+    curve = g.op("Where", g.op("Greater", xyz, g.constant(0.008856)), root, line)
+    mixture = np.reshape([[0, 116, 0], [500, -500, 0], [0, 200, -200]], (3, 3, *one))
+    return g.op("Conv", curve, g.constant(mixture), g.constant([-16, 0, 0]))

@@ -13,12 +13,14 @@ from pycaffe_dist.layers.changed.batch_norm import NvBatchNorm
 from pycaffe_dist.layers.changed.scale import BoundedScale
 from pycaffe_dist.layers.mobile.grn import GRN
 from pycaffe_dist.layers.mvn import MVN
+from pycaffe_dist.layers.ocr.dense_block import EPS, DenseBlock
 from pycaffe_dist.layers.scale import Scale
 from pycaffe_dist.layers.segmentation.bn import RunningBN, SegNetBN
 from pycaffe_dist.layers.ssd.normalize import FaceNormalize, Normalize, PlainNormalize
 from pycaffe_dist.layers.synopsys.layer_norm import LayerNorm
 from pycaffe_dist.onnx.exporters import exports
 from pycaffe_dist.onnx.graph import Graph, Value
+from pycaffe_dist.onnx.layers.windowed import convolution
 
 Values = Sequence[Value]
 
@@ -53,6 +55,23 @@ def segnet_bn(g: Graph, layer: SegNetBN, x: Values) -> list[str]:
         return [_affine(g, x[0], x[0], scale, shift)]
     normal, mean, variance = _of_batch(g, x[0], layer.eps)
     return [_affine(g, normal, x[0], scale, shift), mean, variance][: len(g.out)]
+
+
+@exports(DenseBlock)
+def dense_block(g: Graph, layer: DenseBlock, x: Values) -> str:
+    """Each step's stages are BatchNormalization, Relu and Conv, joined to what is there."""
+    y: str = x[0]
+    for _, _, stages in layer.steps_in_turn():
+        made = y
+        for stage in stages:
+            _, *parts, means, variances = stage.params
+            parts = [view.data for view in parts] + [layer.recall(s) for s in (means, variances)]
+            constants = [g.constant(part.reshape(-1)) for part in parts]
+            made = g.op("BatchNormalization", made, *constants, epsilon=EPS)
+            inside = Value(g.op("Relu", made), stage.bottom.shape)
+            (made,) = convolution(g, stage.convolution, [inside])
+        y = g.op("Concat", y, made, axis=1)
+    return y
 
 
 def _stored(

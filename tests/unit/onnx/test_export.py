@@ -105,6 +105,29 @@ def test_what_is_silenced_is_an_output_where_there_is_no_other():
     assert [value.name for value in made.model.graph.output] == ["t"]
 
 
+@pytest.mark.parametrize("bottleneck", ["true", "false"])
+def test_a_block_of_a_densenet_is_written_stage_by_stage(bottleneck):
+    block = f"""layer {{ name: "b" type: "DenseBlock" bottom: "data" top: "b" denseblock_param {{
+      numTransition: 2 growthRate: 4 use_BC: {bottleneck} Filter_Filler {{ type: "msra" }}
+      BN_Scaler_Filler {{ value: 1 }} BN_Bias_Filler {{ value: 0.1 }} }} }}"""
+    net = build(INPUT, block)
+    rng = np.random.default_rng(5)
+    for blob in net.layers[1].blobs:
+        blob.data[...] += rng.uniform(0.1, 0.3, blob.shape)
+    agrees(net, export(net))
+
+
+def test_colours_become_lab():
+    layer = """layer { name: "lab" type: "ColorConv" bottom: "data" top: "lab"
+      color_conv_param { input: 0 output: 3 } }"""
+    net = build(INPUT, layer)
+    images = np.random.default_rng(4).integers(0, 256, net.blobs[0].shape).astype(np.float32)
+    images[0, :, 0] = np.arange(8)  # near black the curves are lines
+    found = outputs(export(net), {"data": images})["lab"]
+    forward(net, {"data": images})
+    assert difference(net.blobs[1].data, found) <= 1e-5
+
+
 def test_an_input_that_is_an_output_and_one_value_under_two_names_are_copied():
     twice = 'layer { name: "a" type: "Split" bottom: "data" top: "x" top: "y" }'
     made = export(build(INPUT, twice))

@@ -416,7 +416,9 @@ def test_memory_for_weights_that_a_shape_merely_asks_for_is_not_taken(tmp_path):
     nodes = [node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["y"], transB=1)]
     path = model_of(tmp_path, nodes, {"x": (1, 1 << 25)}, {"w": rand(5, 144)})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(PcdError, match=r"takes \(5, 33554432\) parameters, the model has \(5, 144\)"):
+    with pytest.raises(
+        PcdError, match=r"takes \(5, 33554432\) parameters, the model has \(5, 144\)"
+    ):
         read(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 18, "256 MB"
 
