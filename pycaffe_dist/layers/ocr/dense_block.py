@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Blob, Flags, View, Views
@@ -36,7 +37,7 @@ class Stage:
         param = LayerParameter(name=f"{block.name}_{name}", phase=block.phase)
         param.convolution_param.CopyFrom(conv)
         kind = block.context.engine.layer_class("Convolution", Convolution)
-        self.convolution = kind(param, block.context)
+        self.convolution: Any = kind(param, block.context)
         inside, out = Blob((1, channels, *block.size), self.dtype), Blob((), self.dtype)
         # As the convolution sees its bottom and top, and as they are written to here.
         self.bottom, self.top = View(inside, home, "diff"), View(out, home, "data")

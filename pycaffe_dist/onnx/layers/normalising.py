@@ -64,8 +64,8 @@ def dense_block(g: Graph, layer: DenseBlock, x: Values) -> str:
     for _, _, stages in layer.steps_in_turn():
         made = y
         for stage in stages:
-            _, *parts, means, variances = stage.params
-            parts = [view.data for view in parts] + [layer.recall(s) for s in (means, variances)]
+            _, gamma, beta, means, variances = stage.params
+            parts = gamma.data, beta.data, layer.recall(means), layer.recall(variances)
             constants = [g.constant(part.reshape(-1)) for part in parts]
             made = g.op("BatchNormalization", made, *constants, epsilon=EPS)
             inside = Value(g.op("Relu", made), stage.bottom.shape)

@@ -117,6 +117,30 @@ def test_a_block_of_a_densenet_is_written_stage_by_stage(bottleneck):
     agrees(net, export(net))
 
 
+@pytest.mark.parametrize("least", [-5, 50])
+def test_proposals_of_several_scales(least):
+    inputs = "".join(
+        f'layer {{ name: "{n}" type: "Input" top: "{n}" input_param {{ shape {{ dim: 2 dim: 7 '
+        f"dim: {size} dim: {size} }} }} }}"
+        for n, size in (("data", 8), ("half", 4))
+    )
+    layer = f"""layer {{ name: "o" type: "BoxOutput" bottom: "data" bottom: "half" top: "r" top: "s"
+      bbox_reg_param {{ bbox_mean: [0, 0.1, 0, 0] bbox_std: [0.5, 1, 1, 0.7] }}
+      box_output_param {{ fg_thr: {least} iou_thr: 0.4 field_w: [20, 40] field_h: [30, 50]
+        downsample_rate: [8, 16] max_nms_num: 50 max_post_nms_num: 30 min_size: 12 }} }}"""
+    net = build(inputs, layer)
+    rng = np.random.default_rng(6)
+    given = {
+        n: rng.standard_normal((2, 7, s, s)).astype(np.float32)
+        for n, s in (("data", 8), ("half", 4))
+    }
+    found = outputs(export(net), given)
+    forward(net, given)
+    assert len(found["r"]) == 1 if least > 0 else len(found["r"]) > 20
+    for name, values in found.items():
+        assert difference(net.blobs[net.blob_ids[name]].data, values) <= 1e-5
+
+
 def test_colours_become_lab():
     layer = """layer { name: "lab" type: "ColorConv" bottom: "data" top: "lab"
       color_conv_param { input: 0 output: 3 } }"""
