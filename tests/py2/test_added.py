@@ -180,3 +180,8 @@ def test_queues_need_no_context():
     ADDED["multiprocessing.queues"](module)
     assert module.Queue(3).size == 3 and module.Queue().ctx is not None
     assert Queue(ctx="mine").ctx == "mine"
+
+
+def test_scipy_brings_its_misc_along():
+    names = ADDED["scipy"](SimpleNamespace())
+    assert names["misc"].imresize(np.zeros((4, 6), np.uint8), 0.5).shape == (2, 3)

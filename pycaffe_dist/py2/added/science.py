@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 
 import numpy as np
 
@@ -58,9 +59,10 @@ def _ndimage(module: Value) -> Names:
 
 
 def _scipy(module: Value) -> Names:
-    """All of NumPy was in it."""
+    """All of NumPy was in it; and Caffe, which imports scikit-image, brought ``scipy.misc``."""
     names = {name: getattr(np, name) for name in np.__all__}
-    return {**names, "rand": np.random.rand, "randn": np.random.randn}
+    misc = importlib.import_module("pycaffe_dist.py2.scipy_misc")
+    return {**names, "misc": misc, "rand": np.random.rand, "randn": np.random.randn}
 
 
 def _integrate(module: Value) -> Names:
