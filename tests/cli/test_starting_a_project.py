@@ -10,6 +10,8 @@ import pytest
 import warm
 from PIL import Image
 
+from pycaffe_dist.data.database import records_of
+from pycaffe_dist.data.datum import parse_datum
 from pycaffe_dist.data.lmdb_writer import image_record, write_lmdb
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import write_binaryproto
@@ -223,6 +225,13 @@ def test_from_class_folders_to_a_classifier(photos):
     run = photos / "runs" / "my photos"
     assert (run / "labels.txt").read_text() == "left\nnone\nright\n"
     assert "batch_size: 10\n" in (run / "model" / "train_val.prototxt").read_text()
+    labels = {
+        part: [
+            parse_datum(v).label for _, v in records_of(str(run / "data" / f"{part}_lmdb"), "lmdb")
+        ]
+        for part in ("train", "test")
+    }
+    assert labels["test"] == sorted(labels["test"]) and labels["train"] != sorted(labels["train"])
     assert (run / "training.png").read_bytes().startswith(b"\x89PNG")
     tests = [
         json.loads(line)["outputs"]["accuracy"]

@@ -37,6 +37,13 @@ def diagnosis(changes=(), links=()):
     return Diagnosis.of({"ranks": hosts, "links": measured})
 
 
+def test_what_is_just_enough_is_no_problem():
+    least = [(1, "disk", doctor_tool.LEAST_DISK), (2, "clock", doctor_tool.CLOCK_SECONDS)]
+    assert diagnosis(least).problems() == []
+    assert len(diagnosis([(1, "disk", doctor_tool.LEAST_DISK - 1)]).problems()) == 1
+    assert len(diagnosis([(2, "clock", -1.01 * doctor_tool.CLOCK_SECONDS)]).problems()) == 1
+
+
 def test_sound_hosts_have_no_problem():
     found = diagnosis()
     assert found.problems() == []

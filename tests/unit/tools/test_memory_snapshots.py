@@ -83,6 +83,7 @@ def test_what_a_launcher_wants(solver, tmp_path, monkeypatch, folder, every, wan
     assert (found is not None) == wanted
     if found:
         assert found.every == 5 and found._prefix == os.path.join(path, STEM)
+        assert MemorySnapshots.asked_for(solver)  # the folder of an attempt before is there
     monkeypatch.delenv(lifeline.MEMORY_EVERY)
     assert MemorySnapshots.asked_for(solver) is None
 

@@ -56,6 +56,14 @@ def test_exchanges_of_a_slow_rank_hold_up_the_link_for_those_behind():
     assert steps(longer, np.array([[1.0, 2.0]])) == pytest.approx([4 + 9 + 1 + 6])
 
 
+@pytest.mark.parametrize(("barrier", "seconds"), [(True, 17), (False, 16)])
+def test_a_barrier_holds_up_the_layers_below_the_last_exchange(barrier, seconds):
+    exchanges = (Transfer(2, 1.0, 0.0), Transfer(1, 10.0, 0.0))
+    # Backward ends at 6, the second exchange at 14; the lowest layer's forward need not wait.
+    found = steps(Schedule(TIMES, exchanges, barrier=barrier), np.ones((1, 2)))
+    assert list(found) == [seconds]
+
+
 def test_staleness_hides_a_rank_that_is_slow_by_turns():
     paces = np.ones((40, 2))
     paces[0::2, 0] = paces[1::2, 1] = 2.0
