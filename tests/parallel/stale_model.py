@@ -37,7 +37,7 @@ from pycaffe_dist.parallel.job.watchdog import Stall, Watchdog
 from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.plan.plan import Plan, make_plan
 from pycaffe_dist.parallel.settings import ClusterSettings
-from pycaffe_dist.parallel.ssp.post import Letter
+from pycaffe_dist.parallel.ssp import messenger
 from pycaffe_dist.parallel.ssp.ssp import Ssp
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes, Steps
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -82,7 +82,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Message:
-    """To all other ranks: a letter's number, clock and content, or the name of an exchange."""
+    """To all other ranks: a message's number, clock and content, or the name of an exchange."""
 
     number: int
     clock: int
@@ -211,8 +211,8 @@ class Thread:
 
     def send(self) -> None:
         """All that waits in outboxes."""
-        while self.ssp is not None and (letter := self.ssp._mail.write()) is not None:
-            self.past.sent.append(_message(letter, self.ssp.rank))
+        while self.ssp is not None and (message := self.ssp._mail.write()) is not None:
+            self.past.sent.append(_message(message, self.ssp.rank))
 
     def wait_until(
         self, condition: Callable[[], bool], name: str, missing: Callable[[], list[int]]
@@ -239,9 +239,9 @@ class Thread:
         self._meetings += 1
 
 
-def _message(letter: Letter, rank: int) -> Message:
-    content = letter.content.reshape(-1).view(np.uint8)
-    return Message(letter.number, int(letter.clocks[rank]), content.tobytes())
+def _message(message: messenger.Message, rank: int) -> Message:
+    content = message.content.reshape(-1).view(np.uint8)
+    return Message(message.number, int(message.clocks[rank]), content.tobytes())
 
 
 class ModelCluster(Cluster):

@@ -53,7 +53,7 @@ class Outbox(ABC):
 
     @abstractmethod
     def take(self, wire: Wire) -> tuple[Array, Array]:
-        """The clocks and the content of the next letter."""
+        """The clocks and the content of the next message."""
 
 
 class Item(ABC):
@@ -63,7 +63,7 @@ class Item(ABC):
         number: its column in the table of clocks.
         name: of its layers.
         layer: the lowest of them.
-        largest: bytes of content in a letter, at most.
+        largest: bytes of content in a message, at most.
         outboxes: of this rank.
     """
 
@@ -104,7 +104,7 @@ class Piece:
 class _Sum(Outbox):
     """Updates of several iterations, and of all ranks that the route covers, travel as one.
 
-    A letter leaves when the slowest of those ranks has got further: before, nobody could.
+    A message leaves when the slowest of those ranks has got further: before, nobody could.
     """
 
     def __init__(self, item: Block, route: Route, ranks: int) -> None:
@@ -227,7 +227,7 @@ def cut(counts: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int, int]
 
 
 class _Queue(Outbox):
-    """Rows of factors, one letter after the other."""
+    """Rows of factors, one message after the other."""
 
     item: FactoredWeights
 

@@ -27,11 +27,11 @@ from pycaffe_dist.parallel.exchange.parcel import Fabric
 from pycaffe_dist.parallel.observe.trace import Recorder
 from pycaffe_dist.parallel.ssp.clocks import Clocks
 from pycaffe_dist.parallel.ssp.items import Item, Outbox
-from pycaffe_dist.parallel.ssp.post import Letter
+from pycaffe_dist.parallel.ssp.messenger import Message
 from pycaffe_dist.parallel.ssp.stale_board import StaleBoard
 from pycaffe_dist.parallel.transport.wire import Wire
 
-BOARD = -1  # the number of letters with losses and requests
+BOARD = -1  # the number of messages with losses and requests
 EXACT = Wire()
 
 
@@ -39,7 +39,7 @@ class Mail:
     """The boxes of a rank.
 
     Args:
-        fabric: on which letters travel.
+        fabric: on which messages travel.
         items: what is exchanged.
         staleness: the bound.
 
@@ -57,7 +57,7 @@ class Mail:
         self._rank, self._ranks, self._port = rank, ranks, fabric.port
         self._others = [r for r in range(ranks) if r != rank]
         self._mates = fabric.node.mates
-        self._letters: deque[Letter] = deque()  # of the board, which go before all items
+        self._messages: deque[Message] = deque()  # of the board, which go before all items
         self._ready: dict[Outbox, None] = {}  # in the order in which they became so
 
     @property
@@ -73,7 +73,7 @@ class Mail:
         clocks[self._rank] = self.board.written
         with self.lock:
             row = self.board.write(values)
-            self._letters.append(Letter(BOARD, clocks, row, self._others, "losses", "control"))
+            self._messages.append(Message(BOARD, clocks, row, self._others, "losses", "control"))
 
     # -- called with the lock held -------------------------------------------------------------
 
@@ -87,11 +87,11 @@ class Mail:
 
     # -- called by the communication thread ------------------------------------------------------
 
-    def write(self) -> Letter | None:
-        """The next letter, or None if there is none now."""
+    def write(self) -> Message | None:
+        """The next message, or None if there is none now."""
         with self.lock:
-            if self._letters:
-                return self._letters.popleft()
+            if self._messages:
+                return self._messages.popleft()
             box = self._next_box()
             if box is None:
                 return None
@@ -99,7 +99,7 @@ class Mail:
             clocks, content = box.take(self._wire(box.to[0]))
             item = box.item
             self.queue(item)
-            return Letter(item.number, clocks, content, box.to, item.name, item.scheme)
+            return Message(item.number, clocks, content, box.to, item.name, item.scheme)
 
     def _next_box(self) -> Outbox | None:
         """The one that should go next, if the budget allows it.

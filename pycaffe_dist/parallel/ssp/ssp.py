@@ -36,7 +36,7 @@ from pycaffe_dist.parallel.plan.plan import Entry, together
 from pycaffe_dist.parallel.schemes.scheme import schemes
 from pycaffe_dist.parallel.ssp.items import Block, FactoredWeights, Item, cut
 from pycaffe_dist.parallel.ssp.mail import Mail
-from pycaffe_dist.parallel.ssp.post import Post
+from pycaffe_dist.parallel.ssp.messenger import Messenger
 from pycaffe_dist.parallel.stepper import ClusterStepper, Joint
 from pycaffe_dist.parallel.transport.collectives import broadcast, mean
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
@@ -122,14 +122,16 @@ class Ssp(ClusterStepper):
         for hook, function in self._hooks:
             hook.append(function)
         largest = max((item.largest for item in self.items), default=0)
-        self._post = Post(self.communicator, thread, largest, self._mail.write, self._mail.read)
+        self._messenger = Messenger(
+            self.communicator, thread, largest, self._mail.write, self._mail.read
+        )
         super().start(thread)
 
     def close(self) -> None:
         self._finish_all()
         for hook, function in self._hooks:
             hook.remove(function)
-        self._post.close()
+        self._messenger.close()
         super().close()
 
     # -- an iteration ------------------------------------------------------------------------

@@ -1,4 +1,19 @@
-"""Letters between any two ranks at any time, taken forward by the communication thread."""
+"""Messages between any two ranks at any time, sent and received in the communication thread.
+
+Who owns what
+-------------
+All of it runs in the communication thread, as one generator that sends and one for each other rank
+that receives; the main thread only makes a ``Messenger`` and calls ``close``.  A message that is
+sent keeps its buffer until all its requests are complete.  A receive buffer is MPI's while its
+request is under way, then ``read`` has it for the length of that call, and it is posted again.
+
+States
+------
+*open*: up to ``SENT`` messages are under way, and ``POSTED`` receives wait for each other rank.
+*closing* (after ``close``): what ``write`` still gives is sent, then one ``END`` for each receive
+that the other ranks have posted.  *ended*: nothing is under way, and every receive has got its
+``END``.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +29,13 @@ from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.communicator import Communicator, Request, Steps
 from pycaffe_dist.parallel.transport.tags import STALE
 
-END = -2  # the number of the last letters
-SENT, POSTED = 8, 2  # letters under way from here, and awaited from each other rank
-SMALLEST_ROOM = 1 << 12  # bytes
+END = -2  # the number of the last messages
+SENT, POSTED = 8, 2  # messages under way from here, and awaited from each other rank
+SMALLEST_BUFFER = 1 << 12  # bytes
 
 
 @dataclass(eq=False)
-class Letter:
+class Message:
     """Bytes for some ranks.
 
     Attributes:
@@ -36,33 +51,33 @@ class Letter:
     name: str
     scheme: str
 
-    def message(self) -> Array:
+    def packed(self) -> Array:
         header = np.array([self.number, self.content.nbytes, *self.clocks], np.int64)
         return np.concatenate([header.view(np.uint8), self.content.reshape(-1).view(np.uint8)])
 
 
 @dataclass
 class _Sent:
-    message: Array  # must stay until it has left
+    buffer: Array  # must stay until it has been sent
     record: Exchange
     requests: list[Request] = field(default_factory=list)
 
-    def has_left(self) -> bool:
+    def is_sent(self) -> bool:
         self.requests = [request for request in self.requests if not request.test()]
         if not self.requests:
             self.record.end()
         return not self.requests
 
 
-class Post:
+class Messenger:
     """Sends what ``write`` gives and hands to ``read`` what has come; both in the thread.
 
     Args:
-        communicator: which carries the letters.
+        communicator: which carries the messages.
         thread: which calls.
-        largest: bytes of content in a letter, at most.
-        write: the next letter, or None if there is none now.
-        read: is given a letter's source, number, clocks and content, which it must not keep.
+        largest: bytes of content in a message, at most.
+        write: the next message, or None if there is none now.
+        read: is given a message's source, number, clocks and content, which it must not keep.
     """
 
     def __init__(
@@ -70,13 +85,13 @@ class Post:
         communicator: Communicator,
         thread: CommThread,
         largest: int,
-        write: Callable[[], Letter | None],
+        write: Callable[[], Message | None],
         read: Callable[[int, int, Array, Array], None],
     ) -> None:
         self._communicator, self._thread = communicator, thread
         self._write, self._read = write, read
         self._header = 8 * (2 + communicator.size)
-        self._room = self._header + max(largest, SMALLEST_ROOM)
+        self._size = self._header + max(largest, SMALLEST_BUFFER)
         self._others = [r for r in range(communicator.size) if r != communicator.rank]
         self._closing = False
         if self._others:
@@ -85,7 +100,7 @@ class Post:
                 thread.serve(self._receive(rank))
 
     def close(self) -> None:
-        """Say goodbye to the others, after what is still to be written."""
+        """Tell the others that no more will come, after what is still to be sent."""
         self._closing = True
 
     def _send(self) -> Steps[None]:
@@ -93,28 +108,28 @@ class Post:
         ended = False
         while not ended or under_way:
             before = len(under_way)
-            under_way = [letter for letter in under_way if not letter.has_left()]
+            under_way = [sent for sent in under_way if not sent.is_sent()]
             moved = len(under_way) < before
             while len(under_way) < SENT and not ended:
-                letter = self._write()
-                if letter is None and self._closing:
-                    letter, ended = self._goodbye(), True
-                if letter is None:
+                message = self._write()
+                if message is None and self._closing:
+                    message, ended = self._last(), True
+                if message is None:
                     break
-                under_way.append(self._begin(letter))
+                under_way.append(self._begin(message))
                 moved = True
             yield moved
 
-    def _goodbye(self) -> Letter:
-        """Every receive that somebody has posted ends with a letter."""
+    def _last(self) -> Message:
+        """Each receive that another rank has posted is ended by one of these."""
         clocks = np.zeros(self._communicator.size, np.int64)
-        return Letter(END, clocks, np.empty(0), self._others * POSTED, "the end", "control")
+        return Message(END, clocks, np.empty(0), self._others * POSTED, "the end", "control")
 
-    def _begin(self, letter: Letter) -> _Sent:
-        message = letter.message()
-        sent = _Sent(message, self._thread.recorder.begin(letter.name, letter.scheme))
-        sent.requests = [self._communicator.isend(message, to, STALE) for to in letter.to]
-        sent.record.sent = message.nbytes * len(letter.to)
+    def _begin(self, message: Message) -> _Sent:
+        buffer = message.packed()
+        sent = _Sent(buffer, self._thread.recorder.begin(message.name, message.scheme))
+        sent.requests = [self._communicator.isend(buffer, to, STALE) for to in message.to]
+        sent.record.sent = buffer.nbytes * len(message.to)
         return sent
 
     def _receive(self, rank: int) -> Steps[None]:
@@ -124,7 +139,7 @@ class Post:
             posted.append((self._communicator.irecv(buffer, rank, STALE), buffer))
 
         for _ in range(POSTED):
-            post(np.zeros(self._room, np.uint8))
+            post(np.zeros(self._size, np.uint8))
         while posted:
             if not posted[0][0].test():
                 yield False
