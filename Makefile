@@ -8,7 +8,7 @@ DEV    := $(VENV)/.developing
 GPU    := $(VENV)/.with_gpu
 DOCS   := $(VENV)/.documenting
 
-.PHONY: setup setup-gpu fuzz fuzz-cluster docs test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup setup-gpu fuzz fuzz-cluster docs first-hour test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -111,11 +111,15 @@ format: setup
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-type: setup
+type: setup  ## the package, and a user's script against its annotations
 	$(VENV)/bin/mypy
+	MYPYPATH=. $(VENV)/bin/mypy --strict --follow-imports silent --cache-dir .mypy_cache/user tests/typing/user_script.py
 
 docs: $(DOCS)  ## the documentation as a site without anything from the network: build/site/index.html
 	$(PY) scripts/make_site.py
+
+first-hour: setup  ## a wheel in a clean environment and an empty folder: from installing to fine-tuning; minutes
+	$(PY) tests/docs/first_hour.py
 
 proto: setup  ## pycaffe_dist/proto/caffe_pb2.py from proto/caffe.proto
 	$(PY) scripts/make_proto.py

@@ -1,4 +1,7 @@
-"""What scripts/check_docs.py and scripts/check_prose.py find in a page that has such faults."""
+"""Sources of figures, files that commands name, and words: what the checks of pages find.
+
+Links and flags are in tests/unit/test_check_docs.py.
+"""
 
 import importlib.util
 import sys
@@ -42,9 +45,6 @@ TABLE = "## Speed\n\n| net | ms |\n|---|---|\n| lenet | 19 |\n\n"
         (TABLE, 'figures without a line "Source: '),
         (TABLE + SOURCE.replace("bench_cpu", "gone"), "the source scripts/gone.py is gone"),
         (TABLE + "Source: `scripts/bench_cpu.py`.\n", "no date and commit"),
-        ("[a page](away.md)\n", "leads nowhere"),
-        ("```\npcd trian -solver a\n```\n", "pcd has no verb trian"),
-        ("```\npcd train -sovler a\n```\n", "pcd train has no flag -sovler"),
         ("```\npcd check models/gone/solver.prototxt\n```\n", "models/gone/solver.prototxt is not"),
         ("```\npython data/gone/make.py\n```\n", "data/gone/make.py is not there"),
     ],

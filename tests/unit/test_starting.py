@@ -124,3 +124,9 @@ def test_a_missing_package_is_told_by_who_needs_it(tmp_path, missing, codes, tol
     assert told in done.stderr
     assert f"Install it with: {shlex.quote(sys.executable)} -m pip install" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_pycaffe_s_messages_are_there_after_the_import(tmp_path):
+    code = "import pycaffe_dist as caffe\nassert caffe.proto.caffe_pb2.Datum().label == 0"
+    assert "pycaffe_dist.proto.caffe_pb2" in loaded_by(code, tmp_path)
+    assert "pycaffe_dist.proto.caffe_pb2" not in loaded_by("import pycaffe_dist.proto", tmp_path)
