@@ -39,7 +39,9 @@ class Unbuilt(Layer):
         """As in its file; a loss's own is 1, so that layers below it have gradients."""
         weights = list(self.layer_param.loss_weight)
         is_loss = self.type.endswith("Loss")
-        self.loss = weights or [float(is_loss and j == 0) for j in range(len(top))]
+        default = [float(is_loss and j == 0) for j in range(len(top))]
+        # Tops that a layer makes by itself may have weights, and are not made here.
+        self.loss = weights if len(weights) == len(top) else default
 
 
 class Sketch(Net):

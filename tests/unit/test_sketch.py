@@ -47,6 +47,11 @@ def test_a_loss_that_is_not_built_still_asks_for_gradients():
     assert needs["ip"] and not needs["d"]
 
 
+def test_weights_of_tops_that_are_not_named_are_no_fault_of_a_layer_that_is_not_built():
+    net = sketch(DATA, IP, PYTHON, AFTER.replace('top: "loss"', "loss_weight: 2"))
+    assert (net.layer_names[-1], net.layers[-1].loss, net.problems) == ("loss", [], [])
+
+
 def test_the_table_says_what_is_unknown():
     lines = net_table(layer_facts(sketch(DATA, IP, PYTHON, AFTER)))
     assert [line.split()[1:] for line in lines[3:6]] == [
