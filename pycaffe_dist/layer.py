@@ -198,7 +198,9 @@ class Layer:
             self.reshape(bottom, top)
             self.set_loss_weights(top)
         except NetError as e:
-            raise self.named(e) from e
+            if (named := self.named(e)) is e:
+                raise  # as its own cause it would stay in memory, with all layers that it has seen
+            raise named from e
 
     def run_forward(self, bottom: Views, top: Views) -> Loss:
         """Shape, compute, and return the loss: Σ over tops of data · loss weight."""

@@ -176,7 +176,8 @@ class _Sketches:
 
     def sketch(self, state: NetState) -> Sketch:
         if self._last is None or self._last.asks_phase:
-            self._last, self._table = dry_net(self.file, state, self._python), ""
+            self._last, self._table = None, ""  # not two at once: they may be large
+            self._last = dry_net(self.file, state, self._python)
         return self._last
 
     def table(self) -> str:

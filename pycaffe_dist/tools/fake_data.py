@@ -105,7 +105,8 @@ def _states(net: NetParameter) -> Iterator[NetState]:
 
 
 def _is_in(layer: LayerParameter, state: NetState) -> bool:
-    return bool(filter_net(NetParameter(layer=[layer]), state).layer)
+    ruled = layer.include or layer.exclude
+    return not ruled or bool(filter_net(NetParameter(layer=[layer]), state).layer)
 
 
 class _Trial:

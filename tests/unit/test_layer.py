@@ -2,8 +2,9 @@
 
 import pytest
 
-from pycaffe_dist.errors import PcdError
-from pycaffe_dist.layer import Context, DataSettings
+from pycaffe_dist.errors import NetError, PcdError
+from pycaffe_dist.layer import Context, DataSettings, Layer
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter
 
 
 def test_threads_of_data_layers(monkeypatch):
@@ -22,3 +23,19 @@ def test_settings_of_data_that_cannot_be():
         DataSettings(threads=-1)
     with pytest.raises(PcdError, match="give stop or skip"):
         DataSettings(bad_records="maybe")
+
+
+class Refuses(Layer):
+    type = "Refuses"
+    bottoms = tops = 0
+
+    def reshape(self, bottom, top):
+        raise self.error("no") if self.layer_param.name == "named" else NetError("no")
+
+
+@pytest.mark.parametrize("name", ["named", "unnamed"])
+def test_what_is_wrong_has_the_name_of_its_layer_and_is_not_its_own_cause(name):
+    """Else only the garbage collector could free it, and the layers that it has seen."""
+    with pytest.raises(NetError, match=f'^layer "{name}" .Refuses.: no$') as e:
+        Refuses(LayerParameter(name=name), Context()).set_up([], [])
+    assert e.value.__cause__ is not e.value
