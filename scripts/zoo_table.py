@@ -190,7 +190,8 @@ def randomise(net: Net) -> None:
     rng = np.random.default_rng(0)
     for layer in net.layers:
         for i, blob in enumerate(layer.blobs):
-            if layer.type in ("BN", "BatchNorm", "Scale") or len(blob.shape) < 2:
+            statistics = layer.type == "DenseBlock" and blob.shape[0] == 1
+            if layer.type in ("BN", "BatchNorm", "Scale") or len(blob.shape) < 2 or statistics:
                 last = layer.type == "BatchNorm" and i == 2
                 blob.data[...] = 1 if last else rng.uniform(0.5, 1.0, blob.shape)
             else:
