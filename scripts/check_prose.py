@@ -22,6 +22,8 @@ INSTEAD = {
     r"(restore|restores|restoring) (a|the) (run|training)": "resume",
     r"(simply|obviously|of course|basically|needless to say)": "leave it out",
     r"in order to": "to",
+    r"in thought": "simulated",
+    r"what came of it": "what happened",
     r"(utilize|leverage)s?": "use",
     r"(blazing|lightning)(ly)?[- ]fast": "a figure",
     r"(state of the art|cutting[- ]edge|seamless(ly)?|powerful)": "what it does",

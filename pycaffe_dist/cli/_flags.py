@@ -99,7 +99,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         text, default = action.help or "", action.default
         if default is None or isinstance(default, bool) or default in ("", [], argparse.SUPPRESS):
             return text
-        values = default if isinstance(default, tuple) else (default,)
+        values = default if isinstance(default, (tuple, list)) else (default,)
         shown = ",".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
         return f"{text} (default: {shown})".lstrip()
 

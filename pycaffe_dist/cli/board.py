@@ -18,7 +18,7 @@ from pycaffe_dist.errors import PcdError
 
 def main(argv: list[str]) -> int:
     p = parser("board", __doc__)
-    text = "folders of runs, or their files (default: runs)"
+    text = "folders of runs, or their files"
     p.add_argument("runs", nargs="*", default=["runs"], metavar="RUNS", help=text)
     text = "a folder of databases, or of solvers to start; may be repeated"
     flag(p, "data", action="append", default=[], metavar="DIR", help=text)

@@ -48,6 +48,7 @@ def test_a_flag_has_one_spelling_and_a_text(call, verb, monkeypatch):
         ("plan", ["(default: 1gbit)", "in microseconds (default: 100)"]),
         ("classify", ["(default: 256,256)", "(default: 255)"]),
         ("convert_imageset", ["(default: lmdb)", "the database:\n"]),
+        ("board", ["or their files (default: runs)\n"]),
     ],
 )
 def test_defaults_and_groups(call, monkeypatch, verb, texts):
