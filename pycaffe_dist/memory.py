@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import Array as Array
-from pycaffe_dist.aliases import DeviceArray, DType
+from pycaffe_dist.aliases import DType
 
 Place = tuple[int, tuple[int, ...]]  # the address and the shape of an array
 
@@ -203,7 +203,7 @@ class Value:
             self._bring(home)
         return self._rooms[home]
 
-    def write(self, home: Home = HOST) -> DeviceArray:
+    def write(self, home: Home = HOST) -> Array:
         """The value in ``home``, to be changed: all other homes become out of date."""
         room = self.read(home)
         if len(self._current) > 1:

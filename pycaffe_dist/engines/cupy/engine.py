@@ -90,7 +90,8 @@ class CupyEngine(Engine):
 
         Libraries work on the default stream, which nothing orders with ours.
         """
-        where = int(value.write(self.home).data.ptr)
+        array: DeviceArray = value.write(self.home)
+        where = int(array.data.ptr)
         self.wait()
         return where
 
