@@ -27,7 +27,7 @@ def schedules(draw):
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(schedules(), st.integers(1, 5))
 def test_ranks_that_are_equally_fast_take_the_step_of_the_plan(schedule, ranks):
     found = steps(schedule, np.ones((3, ranks)))
