@@ -35,7 +35,7 @@ PAGE = ROOT / "docs" / "gpu.md"
 TRACED = (2, 4)  # images
 DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32)]
 PRODUCTS = ("matmul", "gemm")
-COPIES = ("setitem", "zeros")
+COPIES = ("setitem", "zeros", "ascontiguousarray")
 REACHED = 0.8  # of the peaks, by good kernels: what is usually measured
 LAUNCH = 3e-6  # seconds that a kernel takes at least
 

@@ -6,6 +6,7 @@
 Every part runs whatever the one before has found.  The exit code is that of the worst.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -53,8 +54,16 @@ def read(results: Path) -> dict[str, Any]:
     return counts | {"failed": len(bad), "failures": bad}
 
 
+def doctor() -> Any:
+    """What `pcd doctor --gpu` says."""
+    command = [sys.executable, "-m", "pycaffe_dist", "doctor", "--gpu", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return json.loads(done.stdout) if done.stdout else done.stderr
+
+
 def main() -> int:
     codes = []
+    gpu_report.add("doctor", doctor())
     report: dict[str, Any] = {"machine": environment.machine()}
     for name, flags in PARTS.items():
         code, report[name] = run([*flags, *sys.argv[1:]])

@@ -240,3 +240,97 @@ def test_a_copy_from_memory_that_is_not_pinned_makes_the_host_wait(counts):
     x.set(pinned, stream=cuda.get_current_stream())
     assert counts["synchronise"] == 0
     assert x.get().tolist() == [2, 2, 2, 2]
+
+
+# -- where CuPy is stricter than NumPy -------------------------------------------------------------
+
+
+def test_a_sequence_fills_nothing():
+    x = device(1, 2)
+    with pytest.raises(ValueError, match="non-scalar"):
+        x[...] = [3, 4]
+    x[...] = np.float32(3)
+    assert x.get().tolist() == [3, 3]
+
+
+def test_copies_to_and_from_the_host_are_of_contiguous_arrays():
+    x, host = xp.zeros((4, 6), np.float32), np.ones((4, 3), np.float32)
+    with pytest.raises(RuntimeError, match="non-contiguous"):
+        x[:, ::2].set(host)
+    with pytest.raises(RuntimeError, match="non-contiguous"):
+        x[:, :3].copy().get(out=np.ones((4, 6), np.float32)[:, ::2])
+
+
+def test_an_index_out_of_range_is_no_index_error():
+    """CuPy wraps it round: whoever waits for an IndexError waits for ever."""
+    x, at = device(1, 2), xp.asarray(np.array([2]))
+    for use in (lambda: x[at], lambda: x.__setitem__(at, 0)):
+        with pytest.raises(AssertionError, match="CuPy does not raise this"):
+            use()
+    with pytest.raises(IndexError):  # of a plain number CuPy knows before it asks the device
+        x[2]
+
+
+def test_events_are_late_where_nobody_has_waited():
+    stream = cuda.get_current_stream()
+    with cuda.late():
+        begin = stream.record()
+        xp.zeros(3)
+        end = stream.record()
+        assert not end.done
+        with pytest.raises(runtime.CUDARuntimeError, match="NotReady"):
+            cuda.get_elapsed_time(begin, end)
+        stream.synchronize()
+        assert end.done and cuda.get_elapsed_time(begin, end) >= 0
+    without = cuda.Event(disable_timing=True)
+    without.record(stream)
+    with pytest.raises(runtime.CUDARuntimeError, match="without time"):
+        cuda.get_elapsed_time(without, end)
+
+
+def test_a_stream_is_of_one_device():
+    device = runtime.getDevice()
+    here = cuda.Stream()
+    cuda.Device(1 - device).use()
+    try:
+        with pytest.raises(runtime.CUDARuntimeError, match=f"of device {device}"):
+            here.use()
+        with cuda.Stream() as there:
+            assert there.device == 1 - device
+    finally:
+        cuda.Device(device).use()
+
+
+def test_products_of_many_axes_cost_what_they_do_in_cupy(counts):
+    a, b, many = xp.zeros((2, 3)), xp.zeros((3, 2)), xp.zeros((4, 3, 2))
+    counts.clear()
+    xp.matmul(a, b.T.T)
+    assert (counts["launch"], counts["copy"]) == (0, 0)
+    xp.matmul(xp.zeros((4, 2, 3)), many)
+    assert (counts["launch"], counts["copy"]) == (0, 0)
+    xp.matmul(a, many)
+    assert (counts["launch"], counts["copy"]) == (6, 0)
+    xp.matmul(many.swapaxes(1, 2), many)
+    assert (counts["launch"], counts["copy"]) == (6, 1)
+
+
+def test_cublas_refuses_matrices_without_rows():
+    x, one = xp.zeros(4, np.float32), np.ones(1, np.float32)
+    number, where = one.ctypes.data, x.data.ptr
+    with pytest.raises(cublas.CUBLASError, match="ld 0"):
+        handle = cuda.get_cublas_handle()
+        cublas.sgemm(handle, 0, 0, 2, 2, 0, number, where, 2, where, 0, number, where, 2)
+
+
+def test_options_that_cupy_overrides_are_refused():
+    for option in ("-ftz=false", "-arch=sm_90"):
+        with pytest.raises(ValueError, match="puts its own behind"):
+            xp.RawModule(code="", options=(option,))
+    with pytest.raises(TypeError, match="tuple"):
+        xp.RawModule(code="", options=["-DReal=float"])
+
+
+def test_pinned_memory_needs_a_device(monkeypatch):
+    monkeypatch.setattr(runtime, "DEVICES", 0)
+    with pytest.raises(runtime.CUDARuntimeError, match="NoDevice"):
+        cuda.alloc_pinned_memory(16)

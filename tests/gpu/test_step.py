@@ -2,6 +2,7 @@
 
 import gc
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -190,3 +191,17 @@ def test_the_same_numbers_as_on_the_cpu():
     assert float(there.last_loss) == pytest.approx(here.last_loss, rel=1e-4)
     for a, b in zip(here.net.params.learnable, there.net.params.learnable, strict=True):
         np.testing.assert_allclose(b.blob.data, a.blob.data, rtol=2e-3, atol=2e-5)
+
+
+def test_steps_are_the_same_where_nothing_is_done_before_somebody_waits():
+    losses = []
+    with emulated():
+        for late in (nullcontext, cupy_standin.cuda.late):
+            training = solver("momentum: 0.9")
+            with late():
+                training.step(2)
+                cupy_standin.COUNTS.clear()
+                training.step(5)
+                assert cupy_standin.COUNTS["synchronise"] == 0
+            losses.append(float(training.last_loss))
+    assert losses[0] == losses[1]

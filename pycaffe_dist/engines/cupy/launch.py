@@ -53,9 +53,13 @@ class Launcher:
         passed += [a if p else x for a, p, x in zip(args, pointers, numbers[1:], strict=True)]
         function(grid, block, passed)
 
+    def function(self, name: str, dtype: DType) -> Any:
+        """A kernel, compiled."""
+        return self._module(kernels.KERNELS[name].file, dtype).get_function(name)
+
     def _prepare(self, key: tuple[Any, ...], name: str, dtype: DType, args: tuple[Any, ...]) -> Any:
         kernel = kernels.KERNELS[name]
-        function = self._module(kernel.file, dtype).get_function(name)
+        function = self.function(name, dtype)
         blocks, threads = kernel.launch_size(args[0])
         numbers = [
             None if p.pointer else x

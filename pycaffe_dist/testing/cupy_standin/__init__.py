@@ -102,7 +102,6 @@ FUNCTIONS = [
     "empty_like",
     "flatnonzero",
     "full_like",
-    "matmul",
     "moveaxis",
     "sum",
     "take",
@@ -130,6 +129,24 @@ def _function(name: str) -> Any:
 
 for _name in FUNCTIONS:
     globals()[_name] = _function(_name)
+
+
+def matmul(a: ndarray, b: ndarray, out: ndarray | None = None) -> Any:
+    """As CuPy makes it of more than two axes, which costs more than the product.
+
+    Operands that are not contiguous are copied.  Where one is broadcast, three arrays of pointers
+    are made, by two kernels each.
+    """
+    if max(a.ndim, b.ndim) > 2:
+        for x in (a, b):
+            if not x.flags.c_contiguous:
+                COUNTS["copy"] += 1
+                touch(cuda.get_current_stream(), "ascontiguousarray", [x])
+        if a.shape[:-2] != b.shape[:-2]:
+            COUNTS["launch"] += 6
+            touch(cuda.get_current_stream(), "pointers")
+    COUNTS["matmul"] += 1
+    return lift(np.matmul, "matmul", a, b, out=out)
 
 
 def stack(arrays: Sequence[ndarray], axis: int = 0) -> Any:

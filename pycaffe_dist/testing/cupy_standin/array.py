@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ class ndarray:
         touch(stream, "copy to host", reads=[self])
         if out is None:
             out = np.empty(self.shape, self.dtype)
+        if not out.flags.c_contiguous:
+            raise RuntimeError("`out` cannot be specified when copying to a non-contiguous ndarray")
         if blocking or not cuda.is_pinned(out):
             stream.synchronize()
         out[...] = self._host
@@ -74,6 +77,8 @@ class ndarray:
         stream = stream or cuda.get_current_stream()
         if not isinstance(arr, np.ndarray) or (arr.shape, arr.dtype) != (self.shape, self.dtype):
             raise ValueError("set() takes a NumPy array of the same shape and type")
+        if not (self.flags.c_contiguous or self.flags.f_contiguous):
+            raise RuntimeError("Cannot set to non-contiguous array")
         COUNTS["to_device"] += 1
         if not cuda.is_pinned(arr):
             COUNTS["synchronise"] += 1
@@ -97,18 +102,20 @@ class ndarray:
     def __getitem__(self, key: Given) -> ndarray:
         if _has_mask(key):
             COUNTS["synchronise"] += 1  # how many there are decides the shape
-        found: ndarray = lift(lambda host, at: host[at], "getitem", self, _Index(key))
+        at = _Index(key)
+        with _in_range(at):
+            found: ndarray = lift(lambda host, at: host[at], "getitem", self, at)
         return found
 
     def __setitem__(self, key: Given, value: Given) -> None:
-        if isinstance(value, np.ndarray) and value.ndim:
+        if not isinstance(value, ndarray) and np.ndim(value):
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
         if _has_mask(key) and isinstance(value, ndarray) and value.ndim:
             COUNTS["synchronise"] += 1
         at = _Index(key)
         given = [value] if isinstance(value, ndarray) else []
         touch(cuda.get_current_stream(), "setitem", [*at.arrays(), *given], [self])
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), _in_range(at):
             self._host[at.host()] = value._host if isinstance(value, ndarray) else value
 
     def __iter__(self) -> Any:
@@ -132,6 +139,17 @@ class _Index:
     def arrays(self) -> list[ndarray]:
         parts = self.key if isinstance(self.key, tuple) else (self.key,)
         return [p for p in parts if isinstance(p, ndarray)]
+
+
+@contextmanager
+def _in_range(at: _Index) -> Iterator[None]:
+    """On a device an index out of range wraps round, and nobody is told."""
+    try:
+        yield
+    except IndexError as e:
+        if at.arrays():
+            raise AssertionError(f"CuPy does not raise this: {e}") from e
+        raise
 
 
 def _has_mask(key: Given) -> bool:

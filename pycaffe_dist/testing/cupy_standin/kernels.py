@@ -25,6 +25,11 @@ class RawModule:
     ) -> None:
         if code is None or path is not None or backend != "nvrtc":
             raise ValueError("the stand-in takes the code itself, for nvrtc")
+        if not isinstance(options, tuple):
+            raise TypeError("options must be a tuple")
+        own = [o for o in options if o.startswith(("-arch", "--gpu-architecture", "-ftz", "--ftz"))]
+        if own:
+            raise ValueError(f"CuPy puts its own behind {own}, which then mean nothing")
         self.code, self.options = code, options
 
     def get_function(self, name: str) -> RawKernel:

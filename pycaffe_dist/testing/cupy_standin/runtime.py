@@ -29,6 +29,10 @@ def getDevice() -> int:
     return getattr(_current, "device", 0)
 
 
+def deviceCanAccessPeer(device: int, peerDevice: int) -> int:
+    return int(device != peerDevice)
+
+
 def driverGetVersion() -> int:
     return 12090
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -31,6 +33,19 @@ _numbers = count()
 _streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()  # by the pointer
 
 
+LATE = [False]  # the last: whether events are done only when the host has waited
+
+
+@contextmanager
+def late() -> Iterator[None]:
+    """As on hardware, where what was issued is under way: nothing is done before a wait for it."""
+    LATE.append(True)
+    try:
+        yield
+    finally:
+        LATE.pop()
+
+
 class Event:
     """A place in a stream: what was known to be done there."""
 
@@ -39,13 +54,24 @@ class Event:
     ) -> None:
         self.clock: Clock | None = None  # None: not recorded
         self.time = 0.0
+        self.timed = not disable_timing
 
     @property
     def done(self) -> bool:
-        """True, as work is done at once here; and who has asked knows."""
-        if self.clock is not None:
-            HOST_CLOCK.learn(self.clock)
+        """True, as work is done at once here; and who has asked knows.
+
+        While ``LATE`` it is not, before the host has waited for that or for something later.
+        """
+        if self.clock is None:
+            return True
+        if LATE[-1] and not self._known():
+            return False
+        HOST_CLOCK.learn(self.clock)
         return True
+
+    def _known(self) -> bool:
+        """Whether the host has waited for it."""
+        return all(HOST_CLOCK[n] >= count for n, count in (self.clock or {}).items())
 
     def record(self, stream: Stream | None = None) -> None:
         (stream or get_current_stream()).record(self)
@@ -58,6 +84,11 @@ class Event:
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     """Milliseconds; work is done at once here, when it is issued."""
+    for event in (start_event, end_event):
+        if not event.timed or event.clock is None:
+            raise runtime.CUDARuntimeError("cudaErrorInvalidResourceHandle: an event without time")
+        if LATE[-1] and not event._known():
+            raise runtime.CUDARuntimeError("cudaErrorNotReady: device not ready")
     return 1e3 * (end_event.time - start_event.time)
 
 
@@ -72,6 +103,7 @@ class Stream:
         priority: int | None = None,
     ) -> None:
         self.number = next(_numbers)
+        self.device = None if null else runtime.getDevice()  # the default stream is every device's
         self.ptr = 0 if null else self.number
         _streams[self.ptr] = self
         self.clock = Clock()
@@ -87,6 +119,11 @@ class Stream:
         return self.clock[self.number]
 
     def use(self) -> Stream:
+        if self.device not in (None, runtime.getDevice()):
+            raise runtime.CUDARuntimeError(
+                f"the stream is of device {self.device}, and the current device is "
+                f"{runtime.getDevice()}"
+            )
         _current.stream = self
         return self
 
@@ -97,7 +134,7 @@ class Stream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        self._outer.pop().use()
+        _current.stream = self._outer.pop()
 
     def record(self, event: Event | None = None) -> Event:
         event = event or Event()
@@ -166,6 +203,8 @@ class Pinned(np.ndarray[Any, Any]):
 
 
 def alloc_pinned_memory(size: int) -> memoryview:
+    if not runtime.DEVICES:
+        raise runtime.CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
     COUNTS["pinned"] += 1
     return memoryview(np.empty(size, np.uint8).view(Pinned))
 

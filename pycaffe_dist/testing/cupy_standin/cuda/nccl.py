@@ -86,8 +86,8 @@ def groupEnd() -> None:
     _group.depth -= 1
     if _group.depth == 0 and _group.calls:
         calls, _group.calls = _group.calls, []
-        communicator = calls[0][0]
-        communicator._run([call for _, call in calls])
+        for communicator in dict.fromkeys(who for who, _ in calls):
+            communicator._run([call for who, call in calls if who is communicator])
 
 
 class NcclCommunicator:
