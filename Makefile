@@ -8,7 +8,7 @@ DEV    := $(VENV)/.developing
 GPU    := $(VENV)/.with_gpu
 DOCS   := $(VENV)/.documenting
 
-.PHONY: setup setup-gpu fuzz fuzz-cluster docs first-hour test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate coverage lint format type proto bench clean
+.PHONY: setup setup-gpu fuzz fuzz-cluster docs first-hour test-pythons bench-models bench-cluster bench-gpu train test smoke test-browser test-slurm test-gpu test-protobuf mutate mutate-kernels coverage lint format type proto bench clean
 
 setup: $(DEV)  ## for developing; running alone needs less
 
@@ -87,6 +87,9 @@ SEED  ?= 1
 
 mutate: setup  ## does a test fail if one small thing is changed?  COUNT, SEED, BASE=commit, ONLY='layers/*'
 	$(PY) scripts/mutate --count $(COUNT) --seed $(SEED) $(if $(BASE),--base $(BASE)) $(if $(ONLY),--only '$(ONLY)')
+
+mutate-kernels: setup  ## the same for CUDA kernels, emulated and with every access checked; COUNT, SEED, ONLY=sums.cu
+	$(PY) scripts/mutate_kernels.py --seed $(SEED) $(if $(filter command line,$(origin COUNT)),--count $(COUNT)) $(if $(ONLY),--only '$(ONLY)')
 
 SECONDS ?= 600
 

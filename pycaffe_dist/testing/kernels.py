@@ -37,14 +37,14 @@ class Runner:
         dtype: of ``Real``.
         xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU:
             backwards, in float32 with every access to memory checked, and forwards.
-        source: the text of a file of kernels, if not the file's own.
+        source: the text of a kernel's file, if not that of the file itself.
     """
 
     def __init__(
         self,
         dtype: DTypeLike,
         xp: ArrayModule = cupy_standin,
-        source: Callable[[str], str] = kernels.source,
+        source: Callable[[Kernel], str] = lambda kernel: kernels.source(kernel.file),
     ) -> None:
         self.dtype, self.xp, self.source = np.dtype(dtype), xp, source
         backwards = Way(backwards=True, checked=self.dtype == np.float32)
@@ -84,7 +84,7 @@ class Runner:
         grid, block = kernel.launch_size(n)
         if way.checked:  # several rows or elements for each of them
             grid, block = max(1, grid * block // FEW_THREADS // 2), FEW_THREADS
-        function = _module(self.xp, self.source(kernel.file), self.dtype).get_function(kernel.name)
+        function = _module(self.xp, self.source(kernel), self.dtype).get_function(kernel.name)
         with running(way):
             function((grid,), (block,), kernel.arguments((n, *values), self.dtype))
         return {key: room.get() for key, room in rooms.items()}
@@ -182,6 +182,7 @@ def numbers_of(*names: str) -> Callable[[Check], Check]:
             idle = [name for name in names if launched[name] == before[name]]
             assert not idle, f"never run: {', '.join(idle)}"
 
+        watched.kernels = names  # type: ignore[attr-defined]
         return watched  # type: ignore[return-value]
 
     return decorate

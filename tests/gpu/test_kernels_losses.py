@@ -83,7 +83,7 @@ def test_the_largest_loss_is_that_of_the_smallest_float(run):
     assert f"{terms[0]:g}" == "87.3365"
 
 
-@numbers_of("check_labels")
+@numbers_of("check_labels", "softmax_loss_terms", "infogain_loss_terms")
 def test_labels_that_are_no_class_are_found_and_touch_no_memory(run):
     labels = LABELS.reshape(-1).copy()
     bad = np.zeros(1, np.int32)

@@ -33,7 +33,7 @@ class RawModule:
         self.code, self.options = code, options
 
     def get_function(self, name: str) -> RawKernel:
-        return RawKernel(_compiled(self.code, self.options).get_function(name))
+        return RawKernel(compiled(self.code, self.options).get_function(name))
 
 
 class RawKernel:
@@ -64,5 +64,5 @@ class RawKernel:
 
 
 @cache
-def _compiled(code: str, options: tuple[str, ...]) -> emulation.Module:
+def compiled(code: str, options: tuple[str, ...]) -> emulation.Module:
     return emulation.Module(code, options)
