@@ -443,3 +443,16 @@ def test_masks_and_truth_have_the_same_channels_and_no_gradient():
         run.layer.backward(run.top, [True, False], run.bottom)
     with pytest.raises(NetError, match="takes 2 bottom"):
         LayerRun(LayerCase(layer, [(1, 3, 2, 2)] * 3))
+
+
+def test_overlaps_of_boxes():
+    box, truth = np.array([0.5, 0.5, 0.4, 0.2]), np.array([0.6, 0.5, 0.4, 0.4])
+    # In common 0.3 x 0.2, together 0.08 + 0.16 - 0.06; around both 0.5 x 0.4.
+    assert slope(box, truth, False)[0] == pytest.approx(0.06 / 0.18)
+    assert slope(box, truth, True)[0] == pytest.approx(0.06 / 0.18 - 0.02 / 0.2)
+    assert slope(truth, box, True)[0] == pytest.approx(0.06 / 0.18 - 0.02 / 0.2)
+
+
+def test_reorg_needs_a_stride():
+    with pytest.raises(NetError, match="stride must be above 0, found 0"):
+        LayerRun(LayerCase('type: "Reorg" reorg_param { stride: 0 }', [(1, 4, 4, 4)]))
