@@ -4,6 +4,7 @@ Which ones there are depends on the processor: the last test fails if a net of m
 one that none of the cases here has run.
 """
 
+import weakref
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.onednn.core.primitives import plain
+from pycaffe_dist.engines.onednn.core.products import ones
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.layer import Context
@@ -121,6 +124,18 @@ def offered(case):
             found.setdefault(candidate.name, []).append(which)
     assert {which for which, *_ in layer._made} == set(PRODUCTS)
     return found
+
+
+def test_trials_share_memory_while_they_are_there():
+    image, other = plain((2, 3, 4, 5)), plain((2, 3, 4, 6))
+    first = ones(image, 0)
+    first[...] = 7
+    shared, apart = ones(image, 0) is first, ones(image, 1) is not first
+    assert shared and apart and ones(other, 0).size != first.size
+    gone = weakref.ref(first)
+    del first
+    assert gone() is None
+    assert (ones(image, 0) == 1).all()
 
 
 @pytest.mark.parametrize("case", CASES)

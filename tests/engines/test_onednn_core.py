@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
@@ -116,6 +117,16 @@ def test_what_a_call_has_made_goes_with_it(monkeypatch):
     assert gone == []
     del call
     assert sorted(gone) == sorted(of_call)
+
+
+def test_reorders_stay_and_what_they_were_called_with_does_not():
+    source, target = blocked(), plain(DIMS)
+    rooms = [layout.allocate(layout.count, np.dtype(np.float32)) for layout in (source, target)]
+    primitives.reorder(source, rooms[0], target, rooms[1])
+    assert (source, target) in runtime().reorders
+    seen = [weakref.ref(room) for room in rooms]
+    del rooms
+    assert all(room() is None for room in seen)
 
 
 def test_rooms_begin_at_a_cache_line():

@@ -11,7 +11,8 @@ import ctypes
 import math
 import threading
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -301,7 +302,10 @@ class ExecArg(ctypes.Structure):
 
 
 class Call:
-    """A primitive and memory objects for its arguments; rooms are bound when they change."""
+    """A primitive and memory objects for its arguments; rooms are bound when they change.
+
+    It does not keep what it was called with: a reorder between two layouts stays for good.
+    """
 
     __slots__ = ("_args", "_count", "_execute", "_handle", "_memories", "_rooms", "_run", "_size")
 
@@ -323,7 +327,7 @@ class Call:
                 for (arg, _), memory in zip(descriptors, self._memories, strict=True)
             )
         )
-        self._rooms: list[Array | None] = [None] * self._count
+        self._rooms: list[Callable[[], Array | None]] = [lambda: None] * self._count
         self._execute = run.execute
 
     def __call__(self, *rooms: Array) -> None:
@@ -331,7 +335,7 @@ class Call:
             rooms = (*rooms, self._run.scratch(self._size))
         bound = self._rooms
         for i, room in enumerate(rooms):
-            if room is not bound[i]:
+            if room is not bound[i]():
                 self._bind(i, room)
         status = self._execute(self._handle, self._run.stream, self._count, self._args)
         if status:
@@ -340,7 +344,7 @@ class Call:
     def _bind(self, i: int, room: Array) -> None:
         address = room.__array_interface__["data"][0]
         self._run.lib.memory_set_data_handle(self._memories[i], address)
-        self._rooms[i] = room
+        self._rooms[i] = weakref.ref(room)
 
     def __del__(self) -> None:
         for memory in getattr(self, "_memories", ()):

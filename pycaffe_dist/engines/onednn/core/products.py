@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from pycaffe_dist.threads import threads
 SLOW = ("ref", "sse41")  # implementations that are there for machines that have no better
 FLOAT = np.dtype(np.float32)
 Role = tuple[int, int, int]  # argument, and where a primitive is asked for its layout
+_ROOMS: WeakValueDictionary[tuple[Layout, object], Array] = WeakValueDictionary()  # of trials
 
 
 class Product(Protocol):
@@ -105,10 +107,18 @@ def outer(left: Array, right: Array, out: Array) -> bool:
     return True
 
 
-def ones(layout: Layout) -> Array:
-    """Pages that nobody wrote to would all be one page, in the cache."""
-    room: Array = layout.allocate(layout.count, FLOAT)
-    room.fill(getattr(layout, "one", 1))
+def ones(layout: Layout, what: object) -> Array:
+    """Made-up values for trials: for an argument, or whatever else ``what`` names.
+
+    Pages that nobody wrote to would all be one page, in the cache.  Trials that are there at the
+    same time share what they have in the same layout: each candidate of a race with memory of its
+    own would take several times that of the layer.
+    """
+    room = _ROOMS.get((layout, what))
+    if room is None:
+        room = layout.allocate(layout.count, FLOAT)
+        room.fill(getattr(layout, "one", 1))
+        _ROOMS[layout, what] = room
     return room
 
 
@@ -123,7 +133,7 @@ def trial_of(
             that is wanted in Caffe's own order.
         ends: the layouts in which neighbours are likely to have the first and the last room.
     """
-    rooms = [ones(x) for x in made.layouts]
+    rooms = [ones(x, i) for i, x in enumerate(made.layouts)]
     conversions: list[Callable[[], object]] = []
     layout, room = made.layouts[1], rooms[1]
     if weights and layout.home is not HOST:
@@ -132,7 +142,7 @@ def trial_of(
         conversions.append(by_load if weights == "load" else by_store)
     for end, i in zip(ends or (), (0, -1), strict=False):
         if end is not made.layouts[i]:
-            args = end, ones(end), made.layouts[i], rooms[i]
+            args = end, ones(end, f"end {i}"), made.layouts[i], rooms[i]
             conversions.append(lambda args=args: reorder(*args))  # type: ignore[misc]
 
     def run() -> None:

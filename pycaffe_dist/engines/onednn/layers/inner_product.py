@@ -166,10 +166,10 @@ class InnerProduct(Weighted, generic.InnerProduct):
     def _trial(self, which: str, made: Product) -> Callable[[], object]:
         """Reordering weights for their own sake counts, except for those that stay as they are."""
         layout = made.layouts[1]
-        rooms = [ones(x) for x in made.layouts]
-        stored, ordered = ones(self._stored), rooms[1]
+        rooms = [ones(x, i) for i, x in enumerate(made.layouts)]
+        stored, ordered = ones(self._stored, "stored"), rooms[1]
         ends = [(made.layouts[i], rooms[i]) for i in (0, -1) if not made.layouts[i].is_plain]
-        hosts = [ones(plain(end.dims)) for end, _ in ends]
+        hosts = [ones(plain(end.dims), f"end {i}") for i, (end, _) in enumerate(ends)]
         reordered = layout is not self._stored
 
         def run() -> None:
