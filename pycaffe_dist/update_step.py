@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.errors import NetError
 
 
@@ -25,6 +25,8 @@ class UpdateStep:
         clip: the largest norm of all gradients together; below 0 for any.
         correction: by which the rule multiplies its rate in this iteration; 1 for most rules.
         momentum: where it has a policy of its own; None: that of the rule.
+        gate: one number on a device, by which gradients are multiplied there; where it is 0,
+            nothing is updated.  None: there is none.
     """
 
     iteration: int
@@ -35,6 +37,7 @@ class UpdateStep:
     clip: float = -1.0
     correction: float = 1.0
     momentum: float | None = None
+    gate: DeviceArray = None
 
     @property
     def share(self) -> float:

@@ -6,9 +6,10 @@ with distribute(solver, settings, connect()) as cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -162,7 +163,7 @@ class Cluster(OneRank):
         self._exact = Port(communicator)
         joint = Joint(solver, settings, plan, self._fabric(), way)
         self.stepper: ClusterStepper = Ssp(joint) if settings.staleness else Dwbp(joint)
-        run(self._from_rank_0())
+        self._take_from_rank_0(run)
         self.stepper.take_history()
         self.thread = CommThread(communicator, recorder, watchdog).start()
         self.stepper.start(self.thread)
@@ -188,8 +189,14 @@ class Cluster(OneRank):
         )
         return self.way.fabric(plain)
 
-    def _from_rank_0(self) -> Steps[None]:
-        """Weights, history and iteration become rank 0's."""
+    def _take_from_rank_0(self, do: Callable[[Steps[Any]], Any]) -> None:
+        """Weights, history and iteration become rank 0's; ``do`` makes the hosts' steps."""
+        blobs = do(self._place_of_rank_0())
+        if not self.way.broadcast([blob.data_value for blob in blobs]):
+            do(self._broadcast(blobs))
+
+    def _place_of_rank_0(self) -> Steps[list[Blob]]:
+        """Be in the iteration of rank 0; what it has to send besides."""
         solver = self.solver
         filled = [not blob.data_value.is_zero for blob in solver.history]
         at = solver.iter, solver.current_step, vars(solver.plateau), filled
@@ -198,11 +205,11 @@ class Cluster(OneRank):
         vars(solver.plateau).update(seen)
         blobs = [param.blob for param in solver.net.params.learnable]
         blobs += [blob for blob, used in zip(solver.history, filled, strict=True) if used]
-        for blob in blobs:
-            yield from self._broadcast(blob)
+        return blobs
 
-    def _broadcast(self, blob: Blob) -> Steps[None]:
-        yield from broadcast(self._exact, self.size, blob.data.reshape(-1), VALUES)
+    def _broadcast(self, blobs: Sequence[Blob]) -> Steps[None]:
+        for blob in blobs:
+            yield from broadcast(self._exact, self.size, blob.data.reshape(-1), VALUES)
 
     def close(self) -> None:
         """Finish together with the others, and leave the solver as it would be on its own."""
@@ -234,6 +241,6 @@ class Cluster(OneRank):
             note_plan(self.solver, self.settings, self.plan)
 
     def restored(self, state: Plain) -> Plain:
-        self.thread.do(self._from_rank_0(), "a snapshot")
+        self._take_from_rank_0(lambda steps: self.thread.do(steps, "a snapshot"))
         self.stepper.take_history()
         return self.share(state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
@@ -21,6 +22,7 @@ from pycaffe_dist.parallel.schemes.scheme import schemes
 from pycaffe_dist.parallel.stepper import ClusterStepper, Joint
 from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.solvers.update import waits
+from pycaffe_dist.update_step import UpdateStep
 
 
 class Dwbp(ClusterStepper):
@@ -108,7 +110,11 @@ class Dwbp(ClusterStepper):
 
     def _begin(self, parcel: Parcel) -> None:
         # A parcel that updates does so before begin_update has told the rate to everybody.
-        parcel.begin(self.thread, self.solver.next_step())
+        parcel.begin(self.thread, self._gated(self.solver.next_step()))
+
+    def _gated(self, step: UpdateStep) -> UpdateStep:
+        """An update that makes none after a loss that is no number, which the host may not know."""
+        return step if self._gate is None else replace(step, gate=self._gate.factor)
 
     def _apply(self) -> None:
         solver = self.solver
@@ -120,7 +126,7 @@ class Dwbp(ClusterStepper):
         if self.waits:
             for parcel in self.parcels:
                 self._receive(parcel)
-        self._step = step = solver.begin_update()
+        self._step = step = self._gated(solver.begin_update())
         if self.waits:
             solver.clip_gradients(step)
             for parcel in self.parcels:

@@ -11,11 +11,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.engines.base import Loss
+from pycaffe_dist.memory import HOST
 from pycaffe_dist.parallel.agreement import SAME_WEIGHTS, agree, checksums
 from pycaffe_dist.parallel.decisions import ACTIONS, LOSS, Decisions
 from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
@@ -28,6 +30,9 @@ from pycaffe_dist.parallel.transport.comm_thread import CommThread
 from pycaffe_dist.parallel.transport.streams import Port
 from pycaffe_dist.solver import Action, Solver
 from pycaffe_dist.solvers.stepper import BadLoss, Stepper, bad_loss
+
+if TYPE_CHECKING:
+    from pycaffe_dist.parallel.exchange.gate import Gate
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class ClusterStepper(Stepper):
         self._row_at = 0
         self._board: Array | None = None  # the last that was read
         self._losses: DeviceArray = None  # where they travel between devices
+        self._gate: Gate | None = None
 
     def start(self, thread: CommThread) -> None:
         """The communication thread runs, and all ranks have the same weights."""
@@ -127,7 +133,9 @@ class ClusterStepper(Stepper):
         """Losses, and what ranks are asked to do, travel while backward computes."""
         asked = ACTIONS.index(self.solver.requested_action())
         outputs = self._outputs()
-        self._losses = self.joint.way.losses(loss)
+        if self.guarded and self._gate is None:
+            self._gate = self.joint.way.gate(np.dtype(self.solver.context.dtype))
+        self._losses = self.joint.way.losses(loss, self.solver.iter, self._gate)
         number = float(loss) if self._losses is None else 0.0
         self._row, self._row_at = [number, asked, *outputs], self.solver.iter
         self._tell(self._row)
@@ -152,7 +160,14 @@ class ClusterStepper(Stepper):
         self._finish_all()
         self._read(settling=True)
         if self._merging and self._merging.needed:
-            self.thread.do(self._merging.steps(self._exact), "running statistics")
+            self._merge(self._merging)
+
+    def _merge(self, merging: Merging) -> None:
+        way, engine = self.joint.way, self.solver.context.engine
+        if way.home is HOST:
+            self.thread.do(merging.steps(self._exact), "running statistics")
+        else:
+            merging.on_device(engine, way.mean_over_ranks)
 
     def compare_weights(self) -> None:
         agreed = agree(self.communicator, checksums(self.solver), SAME_WEIGHTS)
@@ -176,6 +191,8 @@ class ClusterStepper(Stepper):
         return losses
 
     def take_bad_loss(self) -> BadLoss | None:
+        if self._gate is not None:
+            return self._gate.bad()
         if self._losses is not None:
             fine = math.isfinite(float(self.solver.last_loss))  # their mean: there already
             return None if fine else bad_loss(self.solver.iter, self.losses())

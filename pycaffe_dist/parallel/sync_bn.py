@@ -8,11 +8,12 @@ statistics of all ranks' batches together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from pycaffe_dist.aliases import DeviceArray
+from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.batch_norm import BatchNorm
 from pycaffe_dist.net import Net
@@ -59,16 +60,43 @@ class Merging:
     def _note(self, layer: int) -> None:
         self._moved = 1.0
 
+    # All ranks do one of these together, even if only one of them has run a pass.
+
     def steps(self, port: Port) -> Steps[None]:
-        """All ranks do this together, even if only one of them has run a pass."""
+        """In the hosts."""
         stored = [blob.data.reshape(-1) for layer in self._layers for blob in layer.statistics()]
         whole = np.concatenate([*stored, [self._moved]])
         yield from mean(port, whole, STATISTICS)
-        at = 0
-        for part in stored if whole[-1] else []:
-            part[...] = whole[at : at + part.size]
-            at += part.size
+        if whole[-1]:
+            for part, piece in self._parts(stored, whole):
+                part[...] = piece
         self._moved = 0.0
+
+    def on_device(
+        self, engine: Engine, mean_over_ranks: Callable[[DeviceArray], DeviceArray]
+    ) -> None:
+        """Where the statistics are, and without a wait for the device."""
+        xp, home = engine.xp, engine.home
+        values = [blob.data_value for layer in self._layers for blob in layer.statistics()]
+        stored = [value.write(home)[: value.count] for value in values]
+        whole = xp.empty(1 + sum(part.size for part in stored), np.float64)
+        whole.fill(self._moved)
+        for part, piece in self._parts(stored, whole):
+            piece[...] = part
+        whole = mean_over_ranks(whole)
+        for part, piece in self._parts(stored, whole):
+            part[...] = xp.where(whole[-1:] > 0, piece, part)
+        self._moved = 0.0
+
+    @staticmethod
+    def _parts(
+        stored: Sequence[DeviceArray], whole: DeviceArray
+    ) -> Iterator[tuple[DeviceArray, DeviceArray]]:
+        """Each of the arrays with its place in ``whole``."""
+        at = 0
+        for part in stored:
+            yield part, whole[at : at + part.size]
+            at += part.size
 
     def close(self) -> None:
         if self._layers:

@@ -66,12 +66,7 @@ class NCCL:
     def bcast(self) -> None:
         """All solvers get the weights of rank 0."""
         rooms = [p.blob.data_value.write(self._home) for p in self._solver.net.params.learnable]
-
-        def send() -> None:
-            for room in rooms:
-                self._nccl.broadcast(room, root=0)
-
-        self._nccl.begin(send).wait()
+        self._nccl.begin(lambda: self._nccl.broadcast(rooms, root=0)).wait()
 
     def on_start(self) -> None:
         self._passes = 0

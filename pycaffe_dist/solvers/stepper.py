@@ -51,7 +51,13 @@ class Stepper:
     An iteration calls, in this order: ``clear_gradients``, forward passes, ``offer``, the last
     backward pass, ``joint_loss``, then ``apply_update`` or ``discard_update``.  All ranks call them
     at the same points of the same iterations.
+
+    Attributes:
+        guarded: whether somebody stops the training at a bad loss: then its update must not reach
+            the weights, even if that somebody looks later.
     """
+
+    guarded = False
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver

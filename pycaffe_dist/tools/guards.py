@@ -24,6 +24,7 @@ LARGE = (
     "loss = 87.3365 is -log(FLT_MIN): the net gives the right class a probability of 0. Most often "
     "the learning rate is too high, the input is not scaled, or labels do not start from 0."
 )
+GONE = "a batch that is gone: losses on devices are looked at when the log is due"
 UNKNOWN = "a pass that cannot be repeated, because all ranks have a part in it (--sync-bn)"
 
 
@@ -55,6 +56,7 @@ class LossGuard:
             ""  # where this rank's first bad loss came from, if the others know of it later
         )
         self._kept: list[tuple[Blob, Array]] = []  # running statistics before this iteration
+        solver.stepper.guarded = on_nan != "continue"
         if on_nan == "snapshot":
             solver.on_start.append(self._keep_statistics)
         solver.on_gradients_ready += [self.look, self._hold_back]
@@ -116,7 +118,7 @@ class LossGuard:
     def _what_is_wrong(self, bad: BadLoss) -> str:
         ranks = self.solver.ranks
         now = bad.iteration == self.solver.iter  # all ranks have the batch still
-        place = first_non_finite(self.solver.net) if now else self._place
+        place = first_non_finite(self.solver.net) if now else self._place or GONE
         told = ranks.gather((rank_name(ranks.rank), place))
         text = f"iteration {bad.iteration}: the loss "
         if not told:  # rank 0 says it

@@ -188,6 +188,29 @@ def test_update_rules(run, l1):
                 run.close(got, want)
 
 
+@numbers_of(*(f"{name}_update" for name, *_ in RULES.values()))
+def test_an_update_that_is_held_back_changes_nothing_and_takes_off_nothing(run):
+    for kind, (name, _, numbers) in RULES.items():
+        slots = create_rule(SolverParameter(type=kind)).slots
+        mine, *past = (run.array(RNG.standard_normal(300)) for _ in range(1 + len(slots)))
+        before = [x.copy() for x in (mine, *past)]
+        diff = run.array(np.full(300, np.nan))
+        run(f"{name}_update", 300, 0.5, *numbers, 1, 0.25, 0, run.array([0]), mine, diff, *past)
+        for got, want in zip((mine, *past, diff), (*before, np.zeros(300)), strict=True):
+            run.close(got, want)
+
+
+@numbers_of("see_losses")
+def test_the_first_losses_that_are_no_numbers_are_kept_and_hold_back_from_then_on(run):
+    gate, first = run.array([1]), np.zeros(4)
+    seen = [[1.0, 2, 3], [1, np.nan, np.inf], [4, 5, 6], [np.nan] * 3]
+    for iteration, losses in enumerate(seen):
+        run("see_losses", 1, 3, iteration, np.array(losses, np.float64), gate, first)
+        run.close(gate, [float(iteration == 0)])
+        kept = [0, 0, 0, 0] if iteration == 0 else [1, 1, np.nan, np.inf]
+        np.testing.assert_array_equal(first, kept)
+
+
 @numbers_of("channel_dots", "channel_sums", "clip_scale")
 def test_the_norm_of_all_gradients_and_the_scale_that_clips_it(run):
     gradients = [run.array(RNG.standard_normal(n)) for n in (3, 700, 5000)]

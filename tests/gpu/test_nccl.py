@@ -88,7 +88,7 @@ def test_one_gathers_and_sends_to_all():
         whole = numbers(mine, *([r] * RANKS))
         after(mine, lambda: mine.gather(whole[r : r + 1], whole, root=1))
         gathered = whole.get().tolist()
-        after(mine, lambda: mine.broadcast(whole, root=1))
+        after(mine, lambda: mine.broadcast([whole], root=1))
         return gathered, whole.get().tolist()
 
     found = together(work)

@@ -20,6 +20,8 @@ from cases import (
 )
 
 from pycaffe_dist.engines import create
+from pycaffe_dist.engines.cupy import CupyEngine
+from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster, distribute
 from pycaffe_dist.parallel.exchange.device import DeviceParcel
 from pycaffe_dist.parallel.exchange.nccl import DeviceWay
@@ -31,6 +33,7 @@ from pycaffe_dist.testing import cupy_standin
 from pycaffe_dist.testing.cupy_standin import cuda, runtime
 from pycaffe_dist.testing.gpu import emulated
 from pycaffe_dist.testing.ranks import run_ranks
+from pycaffe_dist.tools.guards import LossGuard, TrainingError
 
 CLOSE = 1e-5
 SCHEMES = ("allreduce", "sharded", "sfb", "sf-push")
@@ -235,6 +238,142 @@ def test_what_was_sent_is_counted() -> None:
 
     for sent, plan in with_cluster(case, work):  # type: ignore[misc]
         assert plan <= sent < 1.1 * plan + 100  # shards are filled up, losses come on top
+
+
+def test_on_the_device_an_exchange_starts_before_the_layer_below_ends() -> None:
+    """By the streams' clocks: what the start of an exchange waits for is its layer's backward."""
+    layers = {"ip2": "sfb", "ip1": "sf-push", "conv2": "sharded", "conv1": "allreduce"}
+    case = Case("conv", "SGD", "", ClusterSettings(comm_layer=layers))
+
+    def work(solver: Solver, cluster: Cluster) -> tuple[list[int], list[int]]:
+        engine, net = solver.context.engine, solver.net
+        assert isinstance(engine, CupyEngine)
+        stream = engine.home.compute
+        solver.step(1)
+        ends: dict[str, int] = {}
+        net.after_backward.append(
+            lambda i: ends.setdefault(net.layer_names[i], stream.clock[stream.number])
+        )
+        solver.step(1)
+        parcels = {parcel.name: parcel for parcel in cluster.parcels}
+        assert set(layers) <= set(parcels)
+        starts = [parcels[name]._pending._begun.clock[stream.number] for name in layers]  # type: ignore[attr-defined]
+        return starts, [ends[name] for name in layers]
+
+    for starts, ends in with_cluster(case, work):  # type: ignore[misc]
+        for start, end, below in zip(starts, ends, [*ends[1:], ends[-1] + 1], strict=True):
+            assert end <= start < below
+
+
+# -- losses that are no numbers --------------------------------------------------------------------
+
+
+def spoilt(solver: Solver, rank: int, at: int) -> None:
+    """Rank 1's batch of iteration ``at`` is NaN."""
+
+    def spoil(layer: int) -> None:
+        if rank == 1 and layer == 0 and solver.iter == at:
+            solver.net.blobs[0].data[...] = np.nan
+
+    solver.net.before_forward.append(spoil)
+
+
+@pytest.mark.parametrize(
+    ("comm", "extra"), [*((c, "") for c in SCHEMES), ("sfb", "clip_gradients: 100")]
+)
+def test_a_bad_loss_does_not_reach_the_weights_though_nobody_looks_yet(
+    comm: str, extra: str
+) -> None:
+    case = Case("conv", "Adam", f"display: 6 {extra}", ClusterSettings(comm=comm))
+
+    def work(solver: Solver, cluster: Cluster) -> tuple[str, list[np.ndarray], list[np.ndarray]]:
+        spoilt(solver, cluster.rank, at=3)
+        LossGuard(solver, "stop", lambda text: None)
+        solver.step(3)
+        before = weights(solver)
+        with pytest.raises(TrainingError) as error:
+            solver.step(9)
+        assert solver.iter == 6, "the first display after it"
+        return str(error.value), before, weights(solver)
+
+    found = with_cluster(case, work)
+    for words, before, after in found:  # type: ignore[misc]
+        assert identical([before, after]), "of the rank"
+        assert words.startswith("iteration 3: the loss of rank 1")
+    assert "is nan; first seen in a batch that is gone" in found[0][0]  # type: ignore[index]
+    assert identical([found[0][2], found[1][2]])  # type: ignore[index]
+
+
+@pytest.mark.parametrize("guard", ["continue", ""])
+def test_who_asks_for_it_trains_on_with_a_bad_loss(guard: str) -> None:
+    case = Case("conv", "SGD", "display: 100", ClusterSettings(comm="sharded"))
+
+    def work(solver: Solver, cluster: Cluster) -> bool:
+        spoilt(solver, cluster.rank, at=1)
+        if guard:
+            LossGuard(solver, guard, lambda text: None)
+        solver.step(3)
+        return all(np.isnan(w).any() for w in weights(solver))
+
+    assert with_cluster(case, work) == [True, True]
+
+
+# -- what else crosses between devices -------------------------------------------------------------
+
+
+def test_running_statistics_become_their_means_on_the_device() -> None:
+    case = Case("norm", "SGD", "display: 100", ClusterSettings())
+
+    def statistics(solver: Solver) -> list[np.ndarray]:
+        return [blob.data.copy() for blob in solver.net.layers[2].blobs]
+
+    def work(solver: Solver, cluster: Cluster) -> list[list[np.ndarray]]:
+        assert solver.net.layer_names[2] == "bn"
+        solver.stepper.settle()  # before anybody has passed there is nothing to merge
+        solver.step(2)
+        merged = statistics(solver)
+        own = [merged]
+        solver.net.forward()
+        own.append(statistics(solver))
+        both.wait()
+        cupy_standin.COUNTS.clear()
+        both.wait()
+        solver.stepper.settle()
+        both.wait()
+        waited = {name: cupy_standin.COUNTS.get(name, 0) for name in ("synchronise", "to_host")}
+        both.wait()
+        assert not any(waited.values()), waited
+        own.append(statistics(solver))
+        solver.stepper.settle()
+        return [*own, statistics(solver)]
+
+    both = threading.Barrier(2)
+    (step_0, own_0, mean_0, again_0), (step_1, own_1, mean_1, _) = with_cluster(case, work)  # type: ignore[misc]
+    assert identical([step_0, step_1]) and identical([mean_0, mean_1])
+    assert not identical([own_0, own_1])
+    assert identical([mean_0, again_0]), "once after a pass"
+    assert distance(mean_0, [(a + b) / 2 for a, b in zip(own_0, own_1, strict=True)]) < 1e-7
+
+
+def test_weights_and_history_of_rank_0_go_from_device_to_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(comm="allreduce"))
+    monkeypatch.setattr(cluster_module, "broadcast", None)  # the hosts' way
+
+    def rank(communicator: Communicator) -> list[np.ndarray]:
+        solver = on_device(case, communicator)
+        for param in solver.net.params.learnable:
+            param.blob.data[...] += communicator.rank
+        for blob in solver.history:
+            blob.data[...] = communicator.rank + 1
+        plan = plan_for(case, solver, communicator)
+        with distribute(solver, case.settings, communicator, plan):
+            return [*weights(solver), *(blob.data.copy() for blob in solver.history)]
+
+    everybody = run_ranks(2, rank)
+    assert identical(everybody)
+    assert all((history == 1).all() for history in everybody[1][len(everybody[1]) // 2 :])
 
 
 # -- snapshots -------------------------------------------------------------------------------------

@@ -190,10 +190,12 @@ class Nccl:
                 if r != root:
                     self._receive(into, r)
 
-    def broadcast(self, array: DeviceArray, root: int) -> None:
+    def broadcast(self, arrays: Sequence[DeviceArray], root: int) -> None:
         """What the root has."""
-        where, kind = array.data.ptr, self._types[array.dtype.char]
-        self._communicator.broadcast(where, where, array.size, kind, root, self.stream.ptr)
+        with self._grouped():
+            for x in arrays:
+                where, kind = x.data.ptr, self._types[x.dtype.char]
+                self._communicator.broadcast(where, where, x.size, kind, root, self.stream.ptr)
 
     def _operation(self, mean: bool) -> int:
         return int(self._nccl.NCCL_AVG if mean else self._nccl.NCCL_SUM)

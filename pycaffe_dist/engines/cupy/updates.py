@@ -28,12 +28,13 @@ RULES: dict[str, tuple[str, Callable[[DeviceArray, UpdateStep], tuple[float, ...
 
 
 def update(engine: CupyEngine, values: ParamValues, rule: Any, step: UpdateStep) -> None:
-    """Normalise, regularise, the rule and the subtraction."""
+    """Normalise, regularise, the rule and the subtraction; nothing if the step's gate is 0."""
     kernel, settings = RULES[rule.type]
     rate = step.rate * step.correction
     numbers = rate, *settings(rule, step), step.share, step.decay, bool(step.decay) and step.l1
     data = values.data
-    arrays = engine.one(data.dtype), data, values.diff, *values.history.values()
+    gate = engine.one(data.dtype) if step.gate is None else step.gate
+    arrays = gate, data, values.diff, *values.history.values()
     engine.launch(kernel, data.dtype, data.size, *numbers, *arrays)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
-from pycaffe_dist.aliases import DeviceArray
+from pycaffe_dist.aliases import DeviceArray, DType
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.engines.cupy import nccl as library
 from pycaffe_dist.engines.cupy.devices import address
@@ -16,7 +16,9 @@ from pycaffe_dist.engines.cupy.engine import CupyEngine
 from pycaffe_dist.engines.cupy.nccl import Nccl
 from pycaffe_dist.engines.cupy.scalar import Scalar
 from pycaffe_dist.errors import MissingPartError, PcdError
+from pycaffe_dist.memory import Value
 from pycaffe_dist.parallel.exchange.device import DeviceFabric, DeviceTimes
+from pycaffe_dist.parallel.exchange.gate import Gate
 from pycaffe_dist.parallel.exchange.parcel import Fabric, Parcel
 from pycaffe_dist.parallel.exchange.way import Way
 from pycaffe_dist.parallel.job.device_watch import DeviceWatch
@@ -49,6 +51,7 @@ class DeviceWay(Way):
         self.nccl, self.watch = nccl, watch
         self.wire = WIRES[settings.wire](nccl, mean=not settings.sum_updates)
         self.times = DeviceTimes()
+        self.home = nccl.engine.home
 
     def links(self, communicator: Communicator) -> Links:
         return measure_devices(communicator, self.nccl)
@@ -62,8 +65,25 @@ class DeviceWay(Way):
             **vars(plain), nccl=self.nccl, wire=self.wire, watch=self.watch, times=self.times
         )
 
-    def losses(self, loss: Loss) -> DeviceLosses | None:
-        return DeviceLosses(self.nccl, self.watch, loss) if isinstance(loss, Scalar) else None
+    def losses(self, loss: Loss, iteration: int, gate: Gate | None) -> DeviceLosses | None:
+        if not isinstance(loss, Scalar):
+            return None
+        return DeviceLosses(self.nccl, self.watch, loss, iteration, gate)
+
+    def gate(self, dtype: DType) -> Gate:
+        return Gate(self.nccl.engine, dtype, self.nccl.size)
+
+    def broadcast(self, values: Sequence[Value]) -> bool:
+        """One group of calls for all."""
+        arrays = [self._to_send(value) for value in values]
+        issue = partial(self.nccl.broadcast, arrays, 0)
+        self.watch.begin("weights of rank 0", self.nccl, issue).wait()
+        return True
+
+    def _to_send(self, value: Value) -> DeviceArray:
+        """A value on the device; that of other ranks than 0 is not brought there first."""
+        room = value.write(self.home) if self.nccl.rank == 0 else value.replace(self.home)
+        return room[: value.count]
 
     def mean_over_ranks(self, values: DeviceArray) -> DeviceArray:
         mean = values.copy()
@@ -73,13 +93,28 @@ class DeviceWay(Way):
 
 
 class DeviceLosses:
-    """The losses of all ranks in an iteration: they travel while backward computes."""
+    """The losses of all ranks in an iteration: they travel while backward computes.
 
-    def __init__(self, nccl: Nccl, watch: DeviceWatch, loss: Scalar) -> None:
+    Args:
+        nccl: of this rank.
+        watch: is told of it.
+        loss: of this rank.
+        iteration: whose.
+        gate: is shown them, if there is one.
+    """
+
+    def __init__(
+        self, nccl: Nccl, watch: DeviceWatch, loss: Scalar, iteration: int, gate: Gate | None
+    ) -> None:
         self._engine = nccl.engine
         self._mine = loss  # its memory is read until the others have it
         self._losses = nccl.engine.xp.empty(nccl.size, loss.place.dtype)
-        issue = partial(nccl.all_gather, [(loss.place, self._losses)])
+
+        def issue() -> None:
+            nccl.all_gather([(loss.place, self._losses)])
+            if gate is not None:
+                gate.see(iteration, self._losses)
+
         self._pending = watch.begin("losses", nccl, issue)
 
     def all(self) -> DeviceArray:

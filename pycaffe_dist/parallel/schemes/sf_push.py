@@ -98,7 +98,7 @@ class DeviceSfPush(DeviceSfb):
             self._multiply(self.pieces(self.total))
             self.update(self.total, self.result, 0, self.count)
             self.wire.pack(self.result, self.news)
-        self.nccl.broadcast(self.news, self.owner)
+        self.nccl.broadcast([self.news], self.owner)
         self.publish(self.news)
 
     def finish(self) -> None:
