@@ -14,7 +14,7 @@ from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.model import read_model
 
 if TYPE_CHECKING:
-    from pycaffe_dist.engines.onednn.core.choice import Choices
+    from pycaffe_dist.engines.choice import Choices
 
 
 def choices() -> Choices:

@@ -22,8 +22,7 @@ from bench.cases import (
 )
 from bench.wire import Side, gemm_rate, log_of, sample, serve
 from pycaffe_dist import engines
-from pycaffe_dist.engines import NUMPY
-from pycaffe_dist.engines.onednn.core import race
+from pycaffe_dist.engines import NUMPY, race
 from pycaffe_dist.engines.onednn.core.products import ByBlas
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.engines.onednn.core.weighted import Weighted

@@ -6,8 +6,8 @@ import pytest
 
 from pycaffe_dist.cli import main
 from pycaffe_dist.engines.base import set_default_engine
+from pycaffe_dist.engines.choice import Choices
 from pycaffe_dist.engines.onednn.core import remembered, weighted
-from pycaffe_dist.engines.onednn.core.choice import Choices
 
 NET = """
 name: "small"
@@ -28,7 +28,7 @@ def net(tmp_path, monkeypatch):
     choices = Choices(tmp_path / "cache" / "choices.json")
     for module in (remembered, weighted):
         monkeypatch.setattr(module, "CHOICES", choices)
-    monkeypatch.setattr("pycaffe_dist.engines.onednn.core.race.MARGIN", float("inf"))
+    monkeypatch.setattr("pycaffe_dist.engines.race.MARGIN", float("inf"))
     (tmp_path / "net.prototxt").write_text(NET)
     yield str(tmp_path / "net.prototxt")
     set_default_engine(None)

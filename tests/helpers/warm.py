@@ -125,7 +125,7 @@ def _choose_the_first():
 
     The library itself is loaded by who computes, for it looks at the environment then.
     """
-    from pycaffe_dist.engines.onednn.core.choice import Choices
+    from pycaffe_dist.engines.choice import Choices
 
     begin = Choices.__init__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
+from pycaffe_dist.engines.cupy.convolution.choice import Convolutions
 from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
@@ -46,6 +47,7 @@ class CupyEngine(Engine):
         device: its number.
         launch: launches a kernel by its name.
         multiply: multiplies matrices.
+        convolutions: convolve, each in the way that was chosen for it.
     """
 
     name = "cupy"
@@ -58,7 +60,9 @@ class CupyEngine(Engine):
         self.launch = Launcher(xp, self.enter)
         self.layers = accelerates.classes()
         self.multiply = Products(xp)
+        self.convolutions = Convolutions(self)
         self._ones: Facts = {}
+        self._constants: dict[tuple[int, ...], DeviceArray] = {}
         self._checks: dict[int, Check] = {}
         self.places = Places(xp)
         self._spare: dict[tuple[str, str], DeviceArray] = {}
@@ -106,6 +110,13 @@ class CupyEngine(Engine):
         if room is None or room.size < count:
             room = self._spare[name, dtype.char] = self.xp.empty(max(1, count), dtype)
         return room[:count].reshape(shape)
+
+    def constants(self, values: Sequence[int]) -> Any:
+        """Integers on the device, brought there once."""
+        key = tuple(values)
+        if key not in self._constants:
+            self._constants[key] = self.xp.asarray(np.array(key, np.int32))
+        return self._constants[key]
 
     # -- numbers that stay on the device -----------------------------------------------------
 
@@ -155,6 +166,23 @@ class CupyEngine(Engine):
                 at = check.values.size - left
                 value = float(check.values.reshape(-1)[at])
                 raise check.layer.error(check.message(value, at))
+
+    # -- which way computes ------------------------------------------------------------------
+
+    def fix_choices(self) -> None:
+        self.convolutions.choices.measuring = False
+
+    def choices(self) -> dict[str, str]:
+        return {"machine": self.machine, **self.convolutions.choices.used}
+
+    def give_choices(self, choices: Mapping[str, str]) -> None:
+        if choices.get("machine") == self.machine:  # on another one, others are faster
+            self.convolutions.choices.give(choices)
+
+    @property
+    def machine(self) -> str:
+        """For whom a choice holds."""
+        return f"CuPy {self.xp.__version__}, {self.device_name}"
 
     # -- the solver's update -----------------------------------------------------------------
 

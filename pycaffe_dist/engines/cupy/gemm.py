@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycaffe_dist.aliases import ArrayModule, DeviceArray
+from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType
 
 TF32 = "CUPY_TF32"  # CuPy's variable: 1 lets tensor cores round factors to 10 bits
 TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH, for which CuPy has no name
 _LETTERS = {"f": "s", "d": "d"}
+
+
+def rounds() -> bool:
+    """Whether the user lets tensor cores round."""
+    return os.environ.get(TF32) == "1"
 
 
 class _Stack(NamedTuple):
@@ -53,8 +58,13 @@ class Products:
 
     def enter(self) -> None:
         """Tell this thread's handle whether tensor cores may round: all products ask the handle."""
-        if os.environ.get(TF32) == "1":
+        if rounds():
             self._cublas.setMathMode(self.xp.cuda.get_cublas_handle(), TF32_MATH)
+
+    @staticmethod
+    def precision(dtype: DType) -> str:
+        """Of products of such numbers: "tf32" where their factors may be rounded to it."""
+        return "tf32" if dtype == np.float32 and rounds() else dtype.name
 
     def __call__(self, a: DeviceArray, b: DeviceArray, out: DeviceArray, add: bool = False) -> None:
         """out = a b, or out += a b, of matrices or of stacks of them.

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
@@ -100,14 +99,6 @@ class OnDevice(Layer):
     def spare(self, name: str, shape: Sequence[int]) -> Any:
         """Work space until the layer returns, which all layers share."""
         return self.engine.spare(name, shape, self.dtype)
-
-    def constants(self, values: Sequence[int]) -> Any:
-        """Integers on the device, brought there once."""
-        known: dict[tuple[int, ...], DeviceArray] = self.__dict__.setdefault("_constants", {})
-        key = tuple(values)
-        if key not in known:
-            known[key] = self.xp.asarray(np.array(key, np.int32))
-        return known[key]
 
     def sums(
         self,

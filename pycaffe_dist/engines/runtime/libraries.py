@@ -9,17 +9,13 @@ from importlib.util import find_spec
 from typing import Any
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.choice import RefusedError
 from pycaffe_dist.optional import require
 from pycaffe_dist.threads import threads
 
 # A compiled model: from inputs by name to the outputs, in the order that was asked for.  Their
 # arrays are used again by the next call.
 Run = Callable[[Mapping[str, Array]], Sequence[Array]]
-
-
-class RefusedError(OneDnnError):
-    """A library does not take a net, or computes something else: the choice leaves it out."""
 
 
 @cache

@@ -15,10 +15,9 @@ import numpy as np
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.blob import View
 from pycaffe_dist.engines.base import Loss
-from pycaffe_dist.engines.onednn.core.choice import Candidate, Choices, cache_file
-from pycaffe_dist.engines.onednn.core.library import OneDnnError
+from pycaffe_dist.engines.choice import Candidate, Choices, RefusedError, cache_file
 from pycaffe_dist.engines.runtime.cut import Cut, cut, signature
-from pycaffe_dist.engines.runtime.libraries import RefusedError, Run, available, compile_by
+from pycaffe_dist.engines.runtime.libraries import Run, available, compile_by
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import HOST, Promise, Value
 from pycaffe_dist.net import Net
@@ -175,7 +174,7 @@ class Runner:
         try:
             parts = cut(self.net, self._asked)
             self.way = self._built(self.names[0], parts) if self.forced else self._fastest(parts)
-        except (PcdError, OneDnnError) as e:
+        except (PcdError, RefusedError) as e:
             if self.forced:
                 raise PcdError(f"{self.names[0]} cannot compute this net: {e}") from e
             self._refused = True

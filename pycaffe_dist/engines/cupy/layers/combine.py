@@ -176,7 +176,7 @@ class DeviceCrop(OnDevice, Crop):
 
     def _geometry(self, bottom: Views, top: Views) -> Any:
         offsets = [part.start or 0 for part in self.inside]
-        return self.constants((*bottom[0].shape, *top[0].shape, *offsets))
+        return self.engine.constants((*bottom[0].shape, *top[0].shape, *offsets))
 
 
 @accelerates("Tile")

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pycaffe_dist.engines.choice import RefusedError
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 
@@ -131,7 +132,7 @@ RESULTS: dict[str, type] = {
 OUT_OF_MEMORY = 1  # a status
 
 
-class OneDnnError(Exception):
+class OneDnnError(RefusedError):
     """A call that oneDNN refused: the layer is then computed by its generic implementation."""
 
 

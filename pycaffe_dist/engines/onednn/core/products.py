@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from pycaffe_dist.aliases import Array
+from pycaffe_dist.engines.choice import Candidate
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Call, Layout, Primitive, reorder, runtime
 from pycaffe_dist.memory import HOST

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pycaffe_dist.engines.choice import Choices, cache_file, cpu
 from pycaffe_dist.engines.onednn.core import library
-from pycaffe_dist.engines.onednn.core.choice import Choices, cache_file, cpu
 from pycaffe_dist.threads import threads
 
 CHOICES = Choices(cache_file(f"onednn-{library.load().release}"))

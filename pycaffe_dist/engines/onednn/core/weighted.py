@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from pycaffe_dist.engines.choice import Candidate, Chosen
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated, Key
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps
 from pycaffe_dist.engines.onednn.core.bfloat16 import Rounded
-from pycaffe_dist.engines.onednn.core.choice import Candidate, Chosen
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, INFERENCE, TRAINING, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Layout, Primitive
 from pycaffe_dist.engines.onednn.core.products import ByBlas, Product

@@ -12,6 +12,7 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.choice import Candidate
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.accelerated import (
     Key,
@@ -21,7 +22,6 @@ from pycaffe_dist.engines.onednn.core.accelerated import (
 )
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, activation
 from pycaffe_dist.engines.onednn.core.blocks import blocked
-from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.library import BF16, F32
 from pycaffe_dist.engines.onednn.core.primitives import (
     Call,

@@ -9,9 +9,9 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, Views
+from pycaffe_dist.engines.choice import Candidate
 from pycaffe_dist.engines.onednn.core.accelerated import Key, accelerates, add_gradient
 from pycaffe_dist.engines.onednn.core.arithmetic import PostOps, activation
-from pycaffe_dist.engines.onednn.core.choice import Candidate
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     Call,

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pycaffe_dist.engines.onednn.core.choice import Candidate, Choices
+from pycaffe_dist.engines.choice import Candidate, Choices
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
-from pycaffe_dist.engines.onednn.core.race import Result
+from pycaffe_dist.engines.race import Result
 
 
 def candidates(seconds, log=None):
@@ -52,8 +52,8 @@ def test_what_is_named_is_what_is_built():
 
 def test_noise_is_not_written_and_the_first_is_used(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(
-        "pycaffe_dist.engines.onednn.core.choice.race",
-        lambda runners: Result(runners[0].name, False, {r.name: 1.0 for r in runners}),
+        "pycaffe_dist.engines.choice.race",
+        lambda runners, _: Result(runners[0].name, False, {r.name: 1.0 for r in runners}),
     )
     caplog.set_level("INFO", "pycaffe_dist")
     file = tmp_path / "choices.json"

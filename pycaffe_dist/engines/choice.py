@@ -16,13 +16,16 @@ from typing import Generic, Protocol, TypeVar
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.aliases import Json
-from pycaffe_dist.engines.onednn.core.library import OneDnnError
-from pycaffe_dist.engines.onednn.core.race import Result, Runner, race
+from pycaffe_dist.engines.race import Result, Runner, race
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.version import VERSION
 
 FORMAT = 3  # of the file; another one where there are new candidates
 SAVING = 1.0  # seconds between two writings of the file
+
+
+class RefusedError(Exception):
+    """An implementation that does not compute a case: another one does."""
 
 
 class Named(Protocol):
@@ -73,10 +76,13 @@ class Choices:
     Attributes:
         measuring: if False, always the first candidate: the library's own choice.
         used: the name of what was chosen, for each case so far.
+
+    Args:
+        clock: the seconds at which all that candidates have been given to do is done.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.path, self._clock = path, clock
         self.measuring = True
         self.used: dict[str, str] = {}
         self._given: dict[str, str] = {}
@@ -88,7 +94,7 @@ class Choices:
         self._said: set[str] = set()
 
     def pick(self, case: str, candidates: Sequence[Candidate[T]]) -> Chosen[T]:
-        """What is to compute a case.  Candidates that oneDNN refuses are left out."""
+        """What is to compute a case.  Candidates that are refused are left out."""
         chosen = self._pick(case, candidates)
         self.used[case] = chosen.product.name
         return chosen
@@ -100,15 +106,15 @@ class Choices:
             return Chosen(_first(candidates), "only")
         if not self.measuring:
             return Chosen(_first(candidates), "given")
-        given = _named(self._given.get(case), candidates)
-        if given:
-            return Chosen(given[0].made(), "given")
+        given = _built(self._given.get(case), candidates)
+        if given is not None:
+            return Chosen(given, "given")
         entry = self.remembered().get(case)
         trusted = entry is not None and (self._again is None or case in self._again)
-        known = _named(entry.name, candidates) if entry and trusted else []
-        if known:
+        known = _built(entry.name, candidates) if entry and trusted else None
+        if known is not None:
             self._say(f"Implementations as remembered in {self.path}")
-            return Chosen(known[0].made(), "remembered")
+            return Chosen(known, "remembered")
         return self._measure(case, candidates)
 
     def _measure(self, case: str, candidates: Sequence[Candidate[T]]) -> Chosen[T]:
@@ -116,22 +122,20 @@ class Choices:
         self._say(f"Measuring which implementation of each layer is fastest: {kept}")
         built: dict[str, T] = {}
         runners: list[Runner] = []
-        short: MemoryError | None = None
+        problems: list[Exception] = []
         for candidate in candidates:
             try:
                 product = candidate.made()
                 runner = Runner(candidate.name, candidate.trial(product), candidate.handicap)
-                runner.turn()
-            except OneDnnError:
-                continue
-            except MemoryError as e:
-                short = e
+                runner.turn(self._clock)
+            except (RefusedError, MemoryError) as e:
+                problems.append(e)
                 continue
             built[candidate.name] = product
             runners.append(runner)
         if not runners:
-            raise short or OneDnnError(f"no implementation for {case}")
-        result = race(runners)
+            raise _worst(problems)
+        result = race(runners, self._clock)
         if self._again is not None:
             self._again.add(case)
         if result.settled:
@@ -245,25 +249,43 @@ def _named(name: str | None, candidates: Sequence[Candidate[T]]) -> list[Candida
     return [candidate for candidate in candidates if candidate.name == name]
 
 
+def _built(name: str | None, candidates: Sequence[Candidate[T]]) -> T | None:
+    """The candidate of that name, if there is one and it is not refused."""
+    named = _named(name, candidates)
+    try:
+        return named[0].made() if named else None
+    except (RefusedError, MemoryError):
+        return None
+
+
 def _first(candidates: Sequence[Candidate[T]]) -> T:
-    short: MemoryError | None = None
+    problems: list[Exception] = []
     for candidate in candidates:
         try:
             return candidate.made()
-        except OneDnnError:
-            continue
-        except MemoryError as e:
-            short = e
-    raise short or OneDnnError("no implementation")
+        except (RefusedError, MemoryError) as e:
+            problems.append(e)
+    raise _worst(problems)
 
 
-def cache_file(kind: str) -> Path | None:
-    """Where this machine's choices are kept; PCD_CACHE names another folder, empty is none."""
+def _worst(problems: Sequence[Exception]) -> Exception:
+    """Why no candidate could be made: for want of memory, if that was one of the reasons."""
+    short = [e for e in problems if isinstance(e, MemoryError)]
+    return [*problems, *short][-1]
+
+
+def cache_file(kind: str, machine: str = "") -> Path | None:
+    """Where a machine's choices are kept; PCD_CACHE names another folder, empty is none.
+
+    Args:
+        kind: a word for what is chosen between.
+        machine: one for what computes; without it the processor.
+    """
     folder = os.environ.get("PCD_CACHE")
     if folder == "":
         return None
     root = Path(folder) if folder else Path.home() / ".cache" / "pycaffe_dist"
-    return root / f"{kind}-{cpu()}.json"
+    return root / f"{kind}-{machine or cpu()}.json"
 
 
 def cpu() -> str:
@@ -274,5 +296,9 @@ def cpu() -> str:
         text = ""
     fields = dict(re.findall(r"^([^\t:]+)\s*: (.*)$", text.split("\n\n")[0], re.MULTILINE))
     names = ("model name", "cpu family", "model", "stepping")
-    name = "-".join(fields[n] for n in names if n in fields) or platform.processor()
-    return re.sub(r"\W+", "_", name) or "cpu"
+    return word("-".join(fields[n] for n in names if n in fields) or platform.processor()) or "cpu"
+
+
+def word(text: str) -> str:
+    """A text as a part of a file's name."""
+    return re.sub(r"\W+", "_", text)

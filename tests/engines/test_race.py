@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pycaffe_dist.engines.onednn.core import race as module
-from pycaffe_dist.engines.onednn.core.race import Runner, race
+from pycaffe_dist.engines import race as module
+from pycaffe_dist.engines.race import Runner, race
 
 
 class Track:

@@ -1,0 +1,176 @@
+"""Which way computes a convolution: the fastest of those whose results are right.
+
+At the first use of a case its ways are compared with columns, on made-up numbers, and those that
+fail or are off are dropped with a line in the log.  The rest race; who won is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import DeviceArray
+from pycaffe_dist.engines.choice import Candidate, Choices, RefusedError, cache_file, word
+from pycaffe_dist.engines.cupy import backend
+from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
+from pycaffe_dist.engines.cupy.convolution.columns import Columns
+from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
+from pycaffe_dist.engines.cupy.convolution.way import Offer, Way
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.cupy.engine import CupyEngine
+
+REFERENCE = Columns
+# The first that takes a case is the rule's choice.
+WAYS: tuple[type[Way], ...] = (Depthwise, Columns)
+# How far the largest difference may be, in units of the root mean square of what is right: above
+# what orders of sums and Winograd's transforms cost, below one product of some thousand.
+TOLERANCE = {"float64": 1e-8, "float32": 1e-3, "tf32": 1e-2}
+RUNS = 4  # one after another in a trial, so that the device and not the host is measured
+
+
+class Convolutions:
+    """The convolutions of a device.
+
+    Attributes:
+        choices: who computes what.  Times on an emulated device mean nothing: there the rule holds.
+        checking: whether ways are compared with the reference before they compute.
+    """
+
+    def __init__(self, engine: CupyEngine) -> None:
+        self.engine = engine
+        self.checking = not backend.is_emulated()
+        path = cache_file(f"cupy-{engine.xp.__version__}", word(engine.device_name))
+        self.choices = Choices(path, self._clock)
+        self.choices.measuring = not backend.is_emulated()
+        self._ways: dict[Case, Way] = {}
+
+    def run(
+        self,
+        case: Case,
+        image: DeviceArray,
+        weights: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+    ) -> None:
+        """Compute a case; if its way fails, by the reference from now on."""
+        way = self._ways.get(case)
+        if way is None:
+            way = self._ways[case] = self._chosen(case)
+        try:
+            way.run(image, weights, out, bias)
+        except RefusedError as e:
+            _say_dropped(way.name, case, str(e))
+            self._ways[case] = REFERENCE(self.engine, case)
+            self._ways[case].run(image, weights, out, bias)
+
+    @contextmanager
+    def forced(self, name: str) -> Iterator[None]:
+        """Where a way of that name is offered it computes, whatever was chosen before."""
+        before, self._ways = self._ways, {}
+        try:
+            with self.choices.forced(name):
+                yield
+        finally:
+            self._ways = before
+
+    def _chosen(self, case: Case) -> Way:
+        if case.empty:
+            return REFERENCE(self.engine, case)
+        offers = [offer for kind in WAYS for offer in kind.offers(self.engine, case)]
+        sample = Sample(self.engine, case)
+        candidates = [
+            Candidate(offer.name, partial(self._made, offer, sample), sample.trial)
+            for offer in offers
+        ]
+        try:
+            return self.choices.pick(str(case), candidates).product
+        except MemoryError:  # not even for a trial
+            return REFERENCE(self.engine, case)
+
+    def _made(self, offer: Offer, sample: Sample) -> Way:
+        """What is offered, if it computes what the reference does.
+
+        Raises:
+            RefusedError: it does not.
+        """
+        way = offer.build()
+        if not self.checking or offer.name == REFERENCE.name:
+            return way
+        try:
+            far = sample.distance(way)
+            limit = TOLERANCE[sample.case.precision]
+            if not far <= limit:  # NaN is not, either
+                raise RefusedError(f"its results are off by {far:.2g}, more than {limit:g}")
+        except RefusedError as e:
+            _say_dropped(way.name, sample.case, str(e))
+            raise
+        return way
+
+    @cached_property
+    def _start(self) -> Any:
+        return self._now()
+
+    def _now(self) -> Any:
+        event = self.engine.home.compute.record()
+        event.synchronize()
+        return event
+
+    def _clock(self) -> float:
+        """The device's clock, when it has done all that it was given."""
+        start = self._start
+        return float(self.engine.xp.cuda.get_elapsed_time(start, self._now())) / 1e3
+
+
+class Sample:
+    """Made-up numbers to try ways with, for as long as they are tried."""
+
+    def __init__(self, engine: CupyEngine, case: Case) -> None:
+        self.engine, self.case = engine, case
+
+    def trial(self, way: Way) -> Callable[[], object]:
+        image, weights, out = self._arrays
+
+        def run() -> None:
+            for _ in range(RUNS):
+                way.run(image, weights, out)
+
+        return run
+
+    def distance(self, way: Way) -> float:
+        """The largest difference from the reference, in units of the reference's size."""
+        xp, right = self.engine.xp, self._right
+        found = self._made_by(way)
+        far = xp.absolute(found - right).max()
+        return float(far) / max(float(xp.sqrt(xp.square(right).sum() / right.size)), 1e-30)
+
+    @cached_property
+    def _arrays(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        """Image, weights and out, of numbers from -1/2 to 1/2."""
+        case = self.case
+        arrays = []
+        for number, shape in enumerate((case.image, case.weights, case.out)):
+            array = self.engine.xp.empty(shape, case.dtype)
+            self.engine.launch("uniform", case.dtype, array.size, 1, number, 0, array)
+            arrays.append(array - case.dtype.type(0.5))
+        return arrays[0], arrays[1], arrays[2]
+
+    @cached_property
+    def _right(self) -> Any:
+        return self._made_by(REFERENCE(self.engine, self.case))
+
+    def _made_by(self, way: Way) -> Any:
+        """What a way makes of the others: NaN where it writes nothing; gradients are added to."""
+        arrays, direction = list(self._arrays), self.case.direction
+        made = arrays[direction.makes] = arrays[direction.makes].copy()
+        if direction is not Direction.FILTER:
+            made.fill(float("nan"))
+        way.run(*arrays)
+        return made
+
+
+def _say_dropped(name: str, case: Case, why: str) -> None:
+    log.warning("convolution", "%s does not compute %s: %s", name, case, why)

@@ -1,0 +1,70 @@
+"""What a way to compute a convolution is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pycaffe_dist.aliases import DeviceArray
+from pycaffe_dist.engines.cupy.convolution.case import Case
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.cupy.engine import CupyEngine
+
+
+class Offer(NamedTuple):
+    """A way by its name; ``build`` may find that it is none, and raise a RefusedError."""
+
+    name: str
+    build: Callable[[], Way]
+
+
+class Way:
+    """Computes one case, for which it was prepared.
+
+    A subclass says in ``can`` which cases it takes and has ``compute``; one that adds the bias by
+    itself has ``run`` instead.
+
+    Attributes:
+        name: by which it is chosen and remembered.
+    """
+
+    name = ""
+
+    def __init__(self, engine: CupyEngine, case: Case) -> None:
+        self.engine, self.case = engine, case
+
+    @classmethod
+    def can(cls, case: Case) -> bool:
+        return True
+
+    @classmethod
+    def offers(cls, engine: CupyEngine, case: Case) -> Iterator[Offer]:
+        """What the class has for a case: more than one way where a library has several."""
+        if cls.can(case):
+            yield Offer(cls.name, partial(cls, engine, case))
+
+    def run(
+        self, image: DeviceArray, weights: DeviceArray, out: DeviceArray, bias: DeviceArray = None
+    ) -> None:
+        """Make one of the arrays of the others, as the direction says, + b for each channel.
+
+        Raises:
+            RefusedError: it cannot after all.
+        """
+        self.compute(image, weights, out)
+        if bias is not None:
+            y = (image, weights, out)[self.case.direction.makes]
+            self.launch("bias_forward", y.size, y.shape[1], prod(y.shape[2:]), y, bias, y)
+
+    def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
+        raise NotImplementedError
+
+    def launch(self, name: str, n: int, *args: Any) -> None:
+        self.engine.launch(name, self.case.dtype, n, *args)
+
+    def spare(self, name: str, shape: Sequence[int]) -> Any:
+        """Work space until the way returns, which all share."""
+        return self.engine.spare(name, shape, self.case.dtype)
