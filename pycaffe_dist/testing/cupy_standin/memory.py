@@ -115,7 +115,7 @@ class Memory:
 
     def __del__(self) -> None:
         block: Given = getattr(self, "block", None)
-        if block is not None:
+        if block is not None and POOL is not None:  # as it is when the interpreter ends
             POOL.give_back(block)
 
 
