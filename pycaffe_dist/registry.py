@@ -7,6 +7,7 @@ is, is read from the modules' texts: importing all of them takes longer than che
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.bvlc import DIALECT
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
+from pycaffe_dist.proto.dialects import PRIVATE
 from pycaffe_dist.proto.strange import origin, telling
 from pycaffe_dist.proto.suggest import MOST_HINTS, did_you_mean
 from pycaffe_dist.user_modules import in_one_line
@@ -196,16 +198,50 @@ def create_layer(param: LayerParameter, context: Context) -> Layer:
         raise NetError(_unknown_type(param))
     cls = reading(param).cls
     param = in_bvlc_words(param)
-    if _of_bvlc(cls.__module__) and (added := telling(param)):
-        _refuse(param, [where for where in added if where not in cls.fork_fields])
-        return cls(param, context)  # an engine's own class knows BVLC's fields only
+    if cls.__module__.startswith(PACKAGE) and (added := telling(param)):
+        _refuse(param, _unread(param, cls, added))
+        if _of_bvlc(cls.__module__):
+            return cls(param, context)  # an engine's own class knows BVLC's fields only
     return context.engine.layer_class(param.type, cls)(param, context)
 
 
 @cache
 def _of_bvlc(module: str) -> bool:
-    """Whether a module has layers of BVLC's; those of forks know the forks' fields."""
+    """Whether a module has layers of BVLC's."""
     return re.fullmatch(r"pycaffe_dist\.layers\.\w+", module) is not None
+
+
+def _unread(param: LayerParameter, cls: type[Layer], added: Sequence[str]) -> list[str]:
+    """Of forks' fields in a layer's messages those that its class does not read.
+
+    Files have messages that are left over from a layer of another type; BVLC's types never do.
+    """
+    if not _of_bvlc(cls.__module__):
+        read, messages = LayerParameter(), messages_of(cls)
+        for field, value in param.ListFields():
+            if field.message_type and field.name in messages:
+                getattr(read, field.name).CopyFrom(value)
+        added = telling(read)
+    return [where for where in added if where not in cls.fork_fields]
+
+
+def messages_of(cls: type[Layer]) -> tuple[str, ...]:
+    """The parameter messages that a class and its bases read, as their sources name them."""
+    names: dict[str, None] = {}
+    for base in cls.__mro__[:-2]:  # all but Layer and object
+        names |= dict.fromkeys(_messages_in(base.__module__, base.__name__))
+    # Where it is read with getattr or in a helper, it has the layer's name.
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.type).lower() + "_param"
+    known = LayerParameter.DESCRIPTOR.fields_by_name
+    if snake in known and (not _of_bvlc(cls.__module__) or known[snake].number < PRIVATE):
+        names[snake] = None
+    return tuple(name for name in names if name in known)
+
+
+@cache  # to find a class in its file takes long
+def _messages_in(module: str, name: str) -> list[str]:
+    text = inspect.getsource(getattr(sys.modules[module], name))
+    return re.findall(r"\b(?:layer_param|param)\.(\w+_param)\b", text)
 
 
 def _refuse(param: LayerParameter, fields: Sequence[str]) -> None:

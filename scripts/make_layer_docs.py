@@ -17,9 +17,9 @@ from pycaffe_dist import engines
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter
-from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, dialects, parse
-from pycaffe_dist.proto.strange import HARMLESS
-from pycaffe_dist.registry import READINGS, Reading, layer_types
+from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE, dialects
+from pycaffe_dist.proto.strange import HARMLESS, of_bvlc
+from pycaffe_dist.registry import READINGS, Reading, layer_types, messages_of
 from pycaffe_dist.testing.gpu import emulated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,7 +71,9 @@ def forks_page() -> str:
 def _page(head: str, classes: Any, parts: list[str], types: Collection[str] = ()) -> str:
     index = ", ".join(f"[{name}](#{name.lower()})" for name in types or classes)
     messages = sorted({m for cls in classes.values() for m in _shared_messages(cls)})
-    return "\n\n".join([head + index, *parts, *(_message(name) for name in messages)]) + "\n"
+    read = {where for cls in classes.values() for where in cls.fork_fields}
+    tables = ["\n".join([f"## {m}", "", *_rows(_all_messages()[m], read)]) for m in messages]
+    return "\n\n".join([head + index, *parts, *tables]) + "\n"
 
 
 def _dialects() -> str:
@@ -88,11 +90,12 @@ def _in_bvlc_layers(known: dict[str, type[Layer]]) -> str:
     """What forks added to BVLC's layers: read, or known to change nothing; all else is refused."""
     rows = ["## Fields that forks added to BVLC's layers", "", "| type | field | fork |"]
     rows.append("|---|---|---|")
-    read = [(name, where) for name, cls in known.items() for where in cls.fork_fields]
-    read += [
+    classes = [*known.items(), *((name, r.cls) for name, rs in READINGS.items() for r in rs)]
+    read = {(name, where) for name, cls in classes for where in cls.fork_fields}
+    read |= {
         ("Pooling", "PoolingParameter.ceil_mode"),
         ("Convolution", "ConvolutionParameter.hole"),
-    ]
+    }
     for name, where in sorted(read):
         rows.append(f"| {name} | {where} | {forks.of_field(*where.split('.'))} |")
     text = ", ".join(f"`{name}`" for name in sorted({h.partition(".")[2] for h in HARMLESS}))
@@ -148,11 +151,14 @@ def _body(name: str, cls: type[Layer]) -> str:
         if name in layers and issubclass(layers[name], cls)
     ]
     counts += f" Own implementations: {', '.join(own)}." if own else ""
-    tables = [_fields(field) for field in _own_params(cls)]
+    tables = [
+        "\n".join([f"`{field}`:", "", *_rows(_type(field), cls.fork_fields)])
+        for field in _own_params(cls)
+    ]
     shared = [
         f"Also `{field}`: [{_type(field).name}](#{_type(field).name.lower()})."
         for field in SHARED
-        if field in _params(cls)
+        if field in messages_of(cls)
     ]
     return "\n\n".join([doc, counts, *tables, *shared])
 
@@ -171,49 +177,24 @@ def _count(arity: Any) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _params(cls: type[Layer]) -> list[str]:
-    """The parameter messages that a class and its bases read, by their fields' names."""
-    names: dict[str, None] = {}
-    for base in cls.__mro__:
-        if issubclass(base, Layer) and base is not Layer:
-            names |= dict.fromkeys(_named_params(base))
-    # Where it is read with getattr or in a helper, it has the layer's name.
-    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.type).lower() + "_param"
-    known = LayerParameter.DESCRIPTOR.fields_by_name
-    if snake in known and (_of_fork(cls) or known[snake].number < PRIVATE):
-        names |= {snake: None}
-    return [name for name in names if name in known]
-
-
-@cache  # to find a class in its file takes long
-def _named_params(cls: type[Layer]) -> list[str]:
-    return re.findall(r"\b(?:layer_param|param)\.(\w+_param)\b", inspect.getsource(cls))
-
-
 def _own_params(cls: type[Layer]) -> list[str]:
-    return [name for name in _params(cls) if name not in SHARED]
+    return [name for name in messages_of(cls) if name not in SHARED]
 
 
 def _shared_messages(cls: type[Layer]) -> list[str]:
     """Messages told of once: those of SHARED, and those inside other messages."""
-    names = [_type(field).name for field in SHARED if field in _params(cls)]
-    for field in _params(cls):
-        names += [f.message_type.name for f in _shown(_type(field)) if f.message_type]
+    names = [_type(field).name for field in SHARED if field in messages_of(cls)]
+    for field in messages_of(cls):
+        shown = _shown(_type(field), cls.fork_fields)
+        names += [f.message_type.name for f in shown if f.message_type]
     for name in [*names]:
-        names += [f.message_type.name for f in _shown(_all_messages()[name]) if f.message_type]
+        shown = _shown(_all_messages()[name], cls.fork_fields)
+        names += [f.message_type.name for f in shown if f.message_type]
     return names
 
 
 def _type(field: str) -> Any:
     return LayerParameter.DESCRIPTOR.fields_by_name[field].message_type
-
-
-def _fields(field: str) -> str:
-    return "\n".join([f"`{field}`:", "", *_rows(_type(field))])
-
-
-def _message(name: str) -> str:
-    return "\n".join([f"## {name}", "", *_rows(_all_messages()[name])])
 
 
 @cache
@@ -229,29 +210,17 @@ def _all_messages() -> dict[str, Any]:
     return found
 
 
-@cache
-def _read() -> set[str]:
-    """The fields that layers of BVLC's read of forks' additions."""
-    return {where for cls in layer_types().values() for where in cls.fork_fields}
-
-
-def _shown(message: Any) -> list[Any]:
-    if message.name not in _bvlc():
+def _shown(message: Any, read: Collection[str]) -> list[Any]:
+    """The fields of a message: of what forks added to BVLC's, those that are ``read``."""
+    if message.name not in of_bvlc():
         return list(message.fields)
-    read = _read()
     return [f for f in message.fields if f.number < PRIVATE or f"{message.name}.{f.name}" in read]
 
 
-@cache
-def _bvlc() -> set[str]:
-    """The messages that BVLC Caffe has too."""
-    return set(parse((ROOT / "proto" / "caffe.proto").read_text()).messages)
-
-
-def _rows(message: Any) -> Iterator[str]:
+def _rows(message: Any, read: Collection[str]) -> Iterator[str]:
     yield "| field | type | default |"
     yield "|---|---|---|"
-    for field in _shown(message):
+    for field in _shown(message, read):
         fork = " (a fork's)" if field.number >= PRIVATE else ""
         yield f"| {field.name}{fork} | {_kind(field)} | {_default(field)} |"
 

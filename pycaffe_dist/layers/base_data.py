@@ -61,7 +61,7 @@ class BaseData(Layer):
     bottoms = 0
     tops: Arity = 2
     source_shape: tuple[int, ...] | None = None  # of an image before it is cropped, once known
-    fork_fields = (
+    fork_fields: tuple[str, ...] = (
         "TransformationParameter.crop_h",
         "TransformationParameter.crop_w",
         "TransformationParameter.crop_height",

@@ -1,16 +1,20 @@
-"""Fields and words of forks in parameters of BVLC's layers: which change nothing, and which would.
+"""Fields and words of forks: which change nothing, and which would, but are not read.
 
 A fork that adds a field to a layer of BVLC's changes what the layer computes, unless the field is
 about speed.  What is neither known to be harmless nor read by the layer must not be passed over.
+Nor must be what forks' own messages have and none of our layers reads.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from functools import cache
 
 from google.protobuf.message import Message
 
 from pycaffe_dist.proto import forks
+from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
 from pycaffe_dist.proto.text import is_repeated
 
@@ -46,21 +50,77 @@ _HARMLESS = """
     TransformationParameter: use_gpu_transform random_seed debug_params display forward_packing
 """
 
+# Fields of forks' own messages of which the results do not depend: where to show pictures, how the
+# same is computed, what the forks themselves never look at.
+_IDLE = """
+    AnnotatedDataParameter: anno_type
+    ChannelScaleParameter: max_global_scale min_global_scale init_global_scale
+    Convolution3DParameter: group filter_group
+    CorrelationParameter: do_abs single_direction
+    CTCLossParameter: loss_calculation_t
+    DenseBlockParameter: initChannel gpuIdx workspace_MB BC_ultra_space_efficient
+    DetectionOutputParameter: visualize_threshold save_file
+    GeneralContrastiveLossParameter: intra_mae max_negative_margin
+    LabelSpecificAddParameter: transform_test
+    LabelSpecificMarginParameter: margin_on_test
+    RegionLossParameter: side jitter random
+    ResampleParameter: factor
+    SegAccuracyParameter: metric
+    UnpoolingParameter: engine
+    VideoDataParameter: show_data
+    YoloDetectionOutputParameter: side label_map_file
+    Yolov3Parameter: side
+"""
 
-def _names() -> set[str]:
+# Fields of forks' own messages that our layers do not read, and should.
+_UNREAD = """
+    AnnotatedDataParameter: yolo_data_jitter train_diffcult single_class seg_scales
+        seg_resize_width seg_resize_height difficult_label_warmup
+    BBoxRegParameter: cls_aware
+    BNParameter: icnet
+    BatchReductionParameter: pos
+    DetectionOutputParameter: normalized_bbox clip
+    DistortionParameter: exposure_lower exposure_upper
+    GeneralContrastiveLossParameter: positive_upper_bound
+    GeneralTripletLossParameter: positive_first positive_upper_bound
+    InterpParameter: full_zoom_factor
+    LabelSpecificMarginParameter: auto_tune type
+    LargeMarginInnerProductParameter: transpose
+    LayerParameter: filter_param spatial_dropout_param
+    MatMulParameter: blob_shape
+    NormalizeParameter: add_eps_before_sqrt
+    PriorBoxParameter: faceboxes box_width box_height tf yx_order offset_h offset_w
+    ProposalParameter: anchor_base_size anchor_scale anchor_ratio max_rois
+    ROIPoolingParameter: pooled_size
+    RegionLossParameter: softmax absolute class_map
+    ResizeParameter: jitter
+    SmoothL1LossParameter: abssum
+    VideoDataParameter: scale mean_file crop_size mirror use_temporal_jitter max_sampling_rate
+        use_sampling_rate_jitter use_multiple_label num_of_labels encoded skip_frames
+    YoloSegParameter: class_scale use_logic_gradient use_hardsigmoid enable_weighting
+"""
+
+
+def _names(table: str) -> set[str]:
     found, message = set(), ""
-    for line in _HARMLESS.splitlines():
+    for line in table.splitlines():
         head, colon, fields = line.rpartition(":")
         message = head.strip() if colon else message
         found |= {f"{message}.{name}" for name in fields.split()}
     return found
 
 
-HARMLESS = _names()
+HARMLESS = _names(_HARMLESS) | _names(_IDLE)
+UNREAD = _names(_IDLE) | _names(_UNREAD)  # in forks' own messages
+_WITH_UNREAD = {where.partition(".")[0] for where in UNREAD}
 
 
 def telling(param: Message) -> list[str]:
-    """The forks' fields in BVLC's messages that change results: ``PoolingParameter.dilation``."""
+    """The forks' fields that change results and not every layer reads.
+
+    These are all that BVLC's messages have of forks, ``PoolingParameter.dilation``, and of forks'
+    own messages what none of our layers reads.
+    """
     return [where for where in dict.fromkeys(_strange(param)) if where not in HARMLESS]
 
 
@@ -74,20 +134,36 @@ def ignored(message: Message) -> list[str]:
     return [where for where in dict.fromkeys(_strange(message)) if where in HARMLESS]
 
 
+@cache
+def of_bvlc() -> frozenset[str]:
+    """BVLC's messages: those that nets and solvers reach without a fork's field."""
+    found, left = set(), [NetParameter.DESCRIPTOR, SolverParameter.DESCRIPTOR]
+    while left:
+        message = left.pop()
+        if message.name not in found:
+            found.add(message.name)
+            fields = (f for f in message.fields if f.number < PRIVATE)
+            left += [f.message_type for f in fields if f.message_type]
+    return frozenset(found)
+
+
 def _strange(message: Message) -> Iterator[str]:
-    """Fields and values of forks that say something, within BVLC's messages."""
+    """Fields and values of forks that say something, unless it is for their own layers."""
+    kind = message.DESCRIPTOR.name
+    added = PRIVATE if kind in of_bvlc() else sys.maxsize  # forks' fields have numbers from here
     for field, value in message.ListFields():
-        if field.number < PRIVATE and not field.message_type and not field.enum_type:
+        of_fork = field.number >= added
+        if not (of_fork or field.message_type or field.enum_type or kind in _WITH_UNREAD):
             continue
+        where = f"{kind}.{field.name}"
         values = value if is_repeated(field) else [value]
-        where = f"{message.DESCRIPTOR.name}.{field.name}"
-        if field.number >= PRIVATE:
-            layers_own = field.message_type and message.DESCRIPTOR.name == "LayerParameter"
-            default = not is_repeated(field) and not field.message_type
-            if not layers_own and not (default and value == field.default_value):
+        layers_own = field.message_type and kind == "LayerParameter"
+        default = not is_repeated(field) and not field.message_type and value == field.default_value
+        if where in UNREAD or (of_fork and not layers_own):
+            if not default:
                 yield where
-        elif field.message_type:
-            for inner in values:
-                yield from _strange(inner)
         elif field.enum_type and any(v >= PRIVATE_VALUE for v in values):
             yield where
+        if field.message_type:
+            for inner in values:
+                yield from _strange(inner)

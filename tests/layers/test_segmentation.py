@@ -257,3 +257,12 @@ def test_softmax_loss_with_class_weights():
     check_layer(LayerCase(layer, [(2, 3, 3), labels], reference=reference))
     with pytest.raises(NetError, match="3 class_weighting for 4 classes"):
         LayerRun(LayerCase(layer, [(2, 4, 3), labels]))
+
+
+def test_class_weights_count_only_where_the_file_says_so():
+    """As in SegNet, which reads class_weighting with weight_by_label_freqs alone."""
+    weighted = 'type: "SoftmaxWithLoss" loss_param { class_weighting: [5, 2, 1] }'
+    x, labels = np.random.default_rng(0).standard_normal((2, 3, 3)), np.ones((2, 3))
+    runs = [LayerRun(LayerCase(layer, [x, labels])) for layer in (weighted, weighted[:23])]
+    losses = [run.forward()[0] for run in runs]
+    assert losses[0] == losses[1] > 0

@@ -196,6 +196,11 @@ def test_an_image_without_a_box_has_no_row():
     np.testing.assert_allclose(got[:, :3], [[1, 1, 1]])
 
 
+def test_scores_that_are_no_numbers_do_not_hide_the_others():
+    got = detections("nms_param { top_k: 1 }", [[0.9, np.nan, 0.2, 0.8, np.nan, 0.7]])
+    np.testing.assert_allclose(got[:, 2], [0.8], rtol=1e-6)
+
+
 def test_no_box_at_all():
     got = detections("confidence_threshold: 0.5", [[1, 0] * 3, [1, 0] * 3])
     np.testing.assert_array_equal(got, [[0] + [-1] * 6, [1] + [-1] * 6])
@@ -328,6 +333,13 @@ def test_multibox_loss_gradient(settings):
 def test_multibox_loss_gradient_with_locations_of_each_class():
     case = multibox("mining_type: NONE share_location: false code_type: CENTER_SIZE", shared=False)
     check_layer(case)
+
+
+def test_a_box_of_an_image_that_is_not_in_the_batch():
+    case = multibox("")
+    case.inputs[3][0, 0, 4, 0] = 2
+    with pytest.raises(NetError, match=r"a box of image 2; the batch has 2, numbered from 0"):
+        LayerRun(case).forward()
 
 
 def test_an_image_without_boxes_has_nothing_to_learn():

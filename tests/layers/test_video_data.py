@@ -59,6 +59,14 @@ def test_clips_of_c3d(folder):
     np.testing.assert_array_equal(labels.reshape(-1), [1, 2])
 
 
+def test_grey_clips_and_lines_that_are_skipped(folder):
+    settings = "new_length: 2 is_color: false rand_skip: 2"
+    data, _ = forward(build(folder, "clips.txt", settings))
+    assert data.shape == (2, 1, 2, 12, 16)
+    starts = {forward(build(folder, "clips.txt", settings))[0][0, 0, 0, 0, -1] for _ in range(20)}
+    assert starts == {3, 7}
+
+
 def test_frames_of_a_clip_are_cropped_and_mirrored_alike(folder):
     set_random_seed(3)
     means = "mean_value: 1 mean_value: 2 mean_value: 3"

@@ -21,6 +21,8 @@ LEAST_EPS = 1e-5
 class UpdatingBatchNorm(BatchNorm):
     """BatchNorm that normalises with the stored statistics in TRAIN too, and still updates them."""
 
+    fork_fields = ("BatchNormParameter.update_global_stats",)
+
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
         self.updates = self.layer_param.batch_norm_param.update_global_stats
@@ -56,6 +58,12 @@ class NvBatchNorm(BatchNorm):
     with the share 1 − ``moving_average_fraction``, those of the first two batches whole.  TEST
     takes the stored as they are.  eps is at least 10⁻⁵.
     """
+
+    fork_fields = (
+        "BatchNormParameter.scale_bias",
+        "BatchNormParameter.scale_filler",
+        "BatchNormParameter.bias_filler",
+    )
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.batch_norm_param

@@ -20,6 +20,8 @@ class NormalizedInnerProduct(InnerProduct):
     first; the gradients are those of the plain product.
     """
 
+    fork_fields = ("InnerProductParameter.normalize",)
+
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)
         self.normalize = self.remembers = self.layer_param.inner_product_param.normalize

@@ -38,5 +38,7 @@ def _leaves_padding_out(param: LayerParameter) -> bool:
 class IntelPooling(Pooling):
     """Pooling whose AVE, unless ``avg_include_pad``, divides by the image's pixels in a window."""
 
+    fork_fields = ("PoolingParameter.avg_include_pad",)
+
     def _method(self, pool: int) -> Method:
         return MeanInside(self) if _leaves_padding_out(self.layer_param) else super()._method(pool)

@@ -21,6 +21,8 @@ class BoundedScale(Scale):
     ``max_value``.
     """
 
+    fork_fields = ("ScaleParameter.min_value", "ScaleParameter.max_value")
+
     remembers = True  # a parameter that was brought there by an earlier pass
 
     def forward(self, bottom: Views, top: Views) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.blob import Views
 from pycaffe_dist.layer import register
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
 
@@ -22,6 +21,8 @@ class NormalizedWithLoss(SoftmaxWithLoss):
     ∂x = (p − [label])/n as if it were one; it is not the derivative.
     """
 
+    fork_fields = ("SoftmaxParameter.normalize_type",)
+
     def probabilities(self, x: Array, out: Array) -> None:
         xp, eps = self.xp, self.dtype.type(EPS)
         kind = self.layer_param.softmax_param.normalize_type
@@ -31,9 +32,3 @@ class NormalizedWithLoss(SoftmaxWithLoss):
             xp.divide(x, xp.sqrt(xp.square(x).sum(axis=1, keepdims=True) + eps), out=out)
         else:
             super().probabilities(x, out)
-
-    def setup(self, bottom: Views, top: Views) -> None:
-        super().setup(bottom, top)
-        p = self.layer_param.softmax_param
-        for field in ("label_smooth_factor", "class_weight", "hard_mining_label", "cutting_point"):
-            self.check(not getattr(p, field), f"softmax_param's {field} is not supported")

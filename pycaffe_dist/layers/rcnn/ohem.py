@@ -14,6 +14,8 @@ from pycaffe_dist.proto.caffe_pb2 import LossParameter
 class FixedNormalizer(Loss):
     """``normalization: PRE_FIXED``: the sum is divided by ``pre_fixed_normalizer``."""
 
+    fork_fields = ("LossParameter.normalization", "LossParameter.pre_fixed_normalizer")
+
     def normalizer(self, folded: Folded, counted: Array | None) -> float:
         if self.normalization() == LossParameter.PRE_FIXED:
             return max(1.0, self.layer_param.loss_param.pre_fixed_normalizer) / self.ranks

@@ -97,6 +97,12 @@ class ImageSegData(LabelledPixels):
     """
 
     tops = (1, 3)
+    fork_fields = (
+        *LabelledPixels.fork_fields,
+        "ImageDataParameter.label_type",
+        "ImageDataParameter.ignore_label",
+        "TransformationParameter.scale_factors",
+    )
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.transform_param

@@ -31,6 +31,15 @@ class AnnotatedData(Data):
     With ``yolo_data_type: 1`` labels are (N, 1, 300, 5): class from 0, centre and size.
     """
 
+    fork_fields = (
+        *Data.fork_fields,
+        "TransformationParameter.resize_param",
+        "TransformationParameter.noise_param",
+        "TransformationParameter.emit_constraint",
+        "TransformationParameter.distort_param",
+        "TransformationParameter.expand_param",
+    )
+
     def make_transformer(self) -> Transformer:
         p = self.layer_param.transform_param
         transformer = SeededTransformer(p, self.phase)

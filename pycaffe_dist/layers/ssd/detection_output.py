@@ -11,6 +11,8 @@ from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ssd.predictions import Predictions, read_priors
 from pycaffe_dist.layers.ssd.save_output import SaveOutput
 
+LEAST = np.finfo(np.float32).min  # the threshold where none is given
+
 
 @register("DetectionOutput")
 class DetectionOutput(Layer):
@@ -38,7 +40,8 @@ class DetectionOutput(Layer):
         self.check(p.nms_param.nms_threshold >= 0, "nms_threshold must not be below 0")
         self.check(0 < p.nms_param.eta <= 1, "eta must be above 0 and at most 1")
         self.variances = not p.variance_encoded_in_target
-        self.threshold = p.confidence_threshold if p.HasField("confidence_threshold") else None
+        given = p.HasField("confidence_threshold")
+        self.threshold = np.float32(p.confidence_threshold) if given else LEAST
         self.top_k = p.nms_param.top_k if p.nms_param.HasField("top_k") else -1
         self.earlier = list(bottom[3:]) if not p.visualize else []
         self.saved = SaveOutput(self, p.save_output_param)
@@ -111,10 +114,7 @@ class DetectionOutput(Layer):
 
     def _candidates(self, scores: Array) -> Array:
         """The indices of the scores above the threshold, best first, at most ``top_k``."""
-        if self.threshold is not None:
-            likely = np.flatnonzero(scores > np.float32(self.threshold))
-        else:
-            likely = np.arange(len(scores))
+        likely = np.flatnonzero(scores > self.threshold)  # none that is no number
         if -1 < self.top_k < len(likely):  # sorting those is less work, of equals all stay
             least = -np.partition(-scores[likely], self.top_k)[self.top_k]
             likely = likely[scores[likely] >= least]

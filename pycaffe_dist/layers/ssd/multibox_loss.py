@@ -110,6 +110,12 @@ class MultiBoxLoss(Loss):
             not (rows[:, LABEL] == p.background_label_id).any(),
             f"the truth has the class {p.background_label_id}, which is the background",
         )
+        images = range(self.shape.num)
+        for number in rows[~np.isin(rows[:, 0], images), 0]:
+            raise self.error(
+                f"the truth has a box of image {number:g}; the batch has {len(images)}, numbered "
+                "from 0"
+            )
         if not p.use_difficult_gt:
             rows = rows[rows[:, DIFFICULT] == 0]
         return {int(i): rows[rows[:, 0] == i] for i in np.unique(rows[:, 0])}

@@ -19,6 +19,8 @@ class BatchReduction(Working):
     ∂x = ∂y, ∂y / n, or ∂y / k where x is one of the k largest; of equal ones the first count.
     """
 
+    fork_fields = ("ReductionParameter.operation", "ReductionParameter.k")
+
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.batch_reduction_param
         r = p.reduction_param

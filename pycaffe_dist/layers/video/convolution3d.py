@@ -35,6 +35,14 @@ def in_bvlc_words(layer: BaseConvolution) -> None:
     p.group = 1  # C3D reads group and filter_group, but every filter sees all channels
 
 
+TEMPORAL = (
+    "ConvolutionParameter.kernel_depth",
+    "ConvolutionParameter.temporal_stride",
+    "ConvolutionParameter.temporal_pad",
+    "ConvolutionParameter.filter_group",
+)
+
+
 @register("Convolution3D")
 class Convolution3D(Convolution):
     """A Convolution over (length, height, width) of x: (N, C, L, H, W).
@@ -43,6 +51,7 @@ class Convolution3D(Convolution):
     """
 
     ones_count = False  # the bias is (1, 1, 1, 1, num_output) in C3D's files
+    fork_fields = TEMPORAL
 
     def setup(self, bottom: Views, top: Views) -> None:
         in_bvlc_words(self)
@@ -54,6 +63,7 @@ class Deconvolution3D(Deconvolution):
     """A Deconvolution over (length, height, width) of x: (N, C, L, H, W)."""
 
     ones_count = False
+    fork_fields = TEMPORAL
 
     def setup(self, bottom: Views, top: Views) -> None:
         in_bvlc_words(self)
@@ -68,6 +78,8 @@ class Pooling3D(Working):
     AVE: y = Σ x / area, where padding counts as area;  ∂x = ∂y / area.
     There is no padding in time; windows may reach over the end.
     """
+
+    fork_fields = ("PoolingParameter.kernel_depth", "PoolingParameter.temporal_stride")
 
     def setup(self, bottom: Views, top: Views) -> None:
         own = self.layer_param.HasField("pooling3d_param")

@@ -56,9 +56,9 @@ class Clips(ImageData):
     def setup(self, bottom: Views, top: Views) -> None:
         own, p = self.layer_param.video_data_param, self.layer_param.image_data_param
         if self.layer_param.HasField("video_data_param"):
-            for name in ("source", "batch_size", "shuffle", "new_height", "new_width"):
+            names = ("source", "batch_size", "shuffle", "new_height", "new_width", "root_folder")
+            for name in (*names, "rand_skip", "is_color"):
                 setattr(p, name, getattr(own, name))
-            p.root_folder = own.root_folder
         super().setup(bottom, top)
 
     def make_transformer(self) -> Transformer:
@@ -135,6 +135,13 @@ class VideoData(Clips):
     ``sampling_rate`` apart.  All frames of a clip are cropped and mirrored alike.
     """
 
+    fork_fields = (
+        *Clips.fork_fields,
+        "ImageDataParameter.new_length",
+        "ImageDataParameter.sampling_rate",
+        "ImageDataParameter.use_image",
+    )
+
     def _own(self) -> VideoDataParameter | ImageDataParameter:
         if self.layer_param.HasField("video_data_param"):
             return self.layer_param.video_data_param
@@ -193,6 +200,16 @@ class SegmentedVideoData(Clips):
     scales it to ``crop_size``; ``fix_crop`` puts it into a corner or the middle, ``more_fix_crop``
     at eight more places.  ``is_flow`` turns the x images round where an image is mirrored.
     """
+
+    fork_fields = (
+        *Clips.fork_fields,
+        "TransformationParameter.multi_scale",
+        "TransformationParameter.scale_ratios",
+        "TransformationParameter.max_distort",
+        "TransformationParameter.fix_crop",
+        "TransformationParameter.more_fix_crop",
+        "TransformationParameter.is_flow",
+    )
 
     def frames(self, clip: Clip, rng: np.random.Generator | None) -> list[Pixels]:
         p = self.layer_param.video_data_param
