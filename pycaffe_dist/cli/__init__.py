@@ -114,7 +114,7 @@ def _run(args: list[str]) -> int:
         from pycaffe_dist.proto.suggest import did_you_mean
 
         print(f"pcd: there is no verb {verb!r}{did_you_mean(verb, VERBS)}", file=sys.stderr)
-        print(_usage(), file=sys.stderr)
+        print("pcd --help shows all verbs", file=sys.stderr)
         return WRONG_USE
     try:
         code: int = importlib.import_module(f"pycaffe_dist.cli.{verb}").main(rest)

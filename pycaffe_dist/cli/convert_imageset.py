@@ -16,6 +16,7 @@ from pycaffe_dist.cli._flags import Parser, flag, parser
 from pycaffe_dist.cli._imageset_flags import BOOLEANS, add_database, add_pixels, chosen, tell
 from pycaffe_dist.cli._show import show
 from pycaffe_dist.data.image_list import read_image_list
+from pycaffe_dist.errors import FileError
 from pycaffe_dist.report.glog import log_to_stderr
 from pycaffe_dist.tools.convert_imageset import (
     ImagesetOptions,
@@ -38,7 +39,10 @@ def main(argv: list[str]) -> int:
         entries = read_image_list(args.paths[1])
     else:
         root = os.path.join(root, "")
-        entries, classes = class_folders(root)
+        try:
+            entries, classes = class_folders(root)
+        except FileError as e:
+            raise FileError(f"{e}; with a list of images, give ROOTFOLDER/ LISTFILE DB_NAME") from e
     converted = convert_imageset(root, entries, database, options)
     tell(converted, database, dict(enumerate(classes)))
     if classes:

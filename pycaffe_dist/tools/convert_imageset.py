@@ -155,8 +155,7 @@ def class_folders(root: str) -> tuple[list[Entry], list[str]]:
     if not entries:
         raise FileError(
             f"{root}: expected a folder for each class with its images, found "
-            f"{len(classes)} folders and no files in them. With a list of images, the arguments "
-            "are ROOTFOLDER/ LISTFILE DB_NAME."
+            f"{len(classes)} folders and no files in them"
         )
     return entries, classes
 

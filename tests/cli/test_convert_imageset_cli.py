@@ -88,3 +88,7 @@ def test_mistakes(tmp_path):
     assert done.returncode == 1
     assert f"pcd convert_imageset: {tmp_path}/db: already exists" in done.stderr
     assert "Traceback" not in done.stderr
+    (tmp_path / "photos" / "cats").mkdir(parents=True)
+    done = run(tmp_path, "photos", "new")
+    assert done.returncode == 1
+    assert "found 1 folders and no files in them; with a list of images, give" in done.stderr
