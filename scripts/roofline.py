@@ -19,6 +19,8 @@ from math import ceil, prod
 from pathlib import Path
 from unittest import mock
 
+from bench.pages import put
+
 from pycaffe_dist.engines.cupy.kernels import KERNELS
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
@@ -235,10 +237,7 @@ def main() -> None:
     text = "\n".join(report(p.parent.name, b, followed(p, b)) for p, b in nets)
     print(text)
     if given.write:
-        begin, end = "<!-- by scripts/roofline.py --write -->\n", "<!-- end -->"
-        page = PAGE.read_text()
-        before, _, after = page.partition(begin)
-        PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after.partition(end)[2]}")
+        put(PAGE, "scripts/roofline.py --write", text)
 
 
 if __name__ == "__main__":

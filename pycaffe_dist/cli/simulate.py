@@ -16,8 +16,8 @@ from pycaffe_dist.tools.simulate_chart import draw
 
 EXAMPLE = "numbers of nodes, as 1,2,4,...,64"
 SAME = (
-    "ranks_per_node policy bandwidth latency topology staging incast device gflops gbytes times "
-    "trace alone spread slow steps seed"
+    "ranks_per_node ranks_per_core policy bandwidth latency topology staging incast device gflops "
+    "gbytes handling times trace alone spread slow steps seed"
 )
 
 
@@ -93,10 +93,14 @@ def _add_ranks(who: Group) -> None:
     text = "how many; 1,2,4,...,1024 takes the powers of 2 between"
     flag(who, "nodes", type=numbers, default="1,2,4,...,32", metavar="N,...", help=text)
     flag(who, "ranks_per_node", type=int, default=1, metavar="R", help="ranks on each node")
+    text = "ranks that share a core, or a device: each computes so many times slower"
+    flag(who, "ranks_per_core", type=int, default=1, metavar="R", help=text)
     names = ", ".join(("cpu", *DEVICES))
     flag(who, "device", default=default.device, metavar="NAME", help=f"what computes: {names}")
     flag(who, "gflops", type=float, metavar="G", help="what it computes in a second, in GFLOP")
     flag(who, "gbytes", type=float, metavar="G", help="what it reads and writes in a second, in GB")
+    text = "nanoseconds of a rank's processor for a byte that it sends (cpu: 2, others: 0)"
+    flag(who, "handling", type=float, metavar="NS", help=text)
     text = "layers' times, as `pcd time --json` writes them"
     flag(who, "times", default="", metavar="FILE", help=text)
     text = "layers' times, of a trace that `pcd train --trace` has written"

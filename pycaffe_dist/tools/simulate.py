@@ -37,6 +37,7 @@ class SimulateOptions:
     training: Training
     nodes: list[int] = field(default_factory=lambda: [1, 2, 4, 8, 16, 32])
     ranks_per_node: int = 1
+    ranks_per_core: int = 1
     variants: list[str] = field(default_factory=lambda: [v.name for v in VARIANTS])
     policy: str = "measured"
     bandwidth: str = "10gbit"
@@ -47,6 +48,7 @@ class SimulateOptions:
     device: str = "cpu"
     gflops: float | None = None
     gbytes: float | None = None
+    handling: float | None = None
     times: str = ""
     trace: str = ""
     alone: float | None = None
@@ -115,6 +117,7 @@ def simulated(options: SimulateOptions) -> Simulated:
         device,
         _network(options),
         options.ranks_per_node,
+        options.ranks_per_core,
         options.spread / 100,
         options.slow,
         options.steps,
@@ -158,7 +161,7 @@ def stated_alone(case: Case, seconds: float) -> Case:
             f"{1e3 * seconds:g} ms is too short for it"
         )
     factor = (seconds - update) / (case.alone - update)
-    return replace(case, times=layer_times.scaled(case.times, factor))
+    return replace(case, times=case.times.scaled(factor))
 
 
 def write_step(path: str, done: Simulated, name: str, policy: str) -> None:
@@ -170,6 +173,7 @@ def write_step(path: str, done: Simulated, name: str, policy: str) -> None:
 def _check(options: SimulateOptions) -> None:
     for flag, number in (
         ("ranks-per-node", options.ranks_per_node),
+        ("ranks-per-core", options.ranks_per_core),
         ("steps", options.steps),
         *(("nodes", n) for n in options.nodes),
     ):
@@ -181,6 +185,7 @@ def _check(options: SimulateOptions) -> None:
         ("incast", options.incast, 0.0),
         ("spread", options.spread, 0.0),
         ("slow", options.slow, 1.0),
+        ("handling", options.handling or 0.0, 0.0),
     ):
         if not least <= value < 1e9:
             raise NetError(f"--{flag} must be {least:g} or more, not {value:g}")
@@ -209,6 +214,8 @@ def _device(options: SimulateOptions) -> tuple[Device, str]:
         device = replace(device, flops=flops, layer_flops=flops)
     if options.gbytes:
         device = replace(device, memory=options.gbytes * 1e9)
+    if options.handling is not None:
+        device = replace(device, handling=options.handling * 1e-9)
     if options.gflops or options.gbytes:
         how = "as stated" if options.gflops and options.gbytes else f"partly stated, {how}"
     return device, (

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import statistics
 import sys
+import threading
 import time
 from contextlib import ExitStack
 from typing import Any
+
+import numpy as np
 
 import bench.cluster_cases  # noqa: F401  (its nets)
 from bench.cluster_wire import obey, own_core, sent
@@ -15,9 +19,13 @@ from bench.ours import Ours
 from pycaffe_dist.parallel.cluster import Cluster, connect, distribute
 from pycaffe_dist.parallel.job.launcher import die_with_parent, rank_and_size, tune_mpi
 from pycaffe_dist.parallel.observe.trace import Recorder
+from pycaffe_dist.parallel.plan.links import TRIALS, measure_links, measure_rank, time_ring
 from pycaffe_dist.parallel.plan.plan import Plan
 from pycaffe_dist.parallel.settings import ClusterSettings
+from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.threads import set_threads
+
+HANDLED = 1 << 23  # bytes sent to find what each of them costs
 
 
 class OurRank(Ours):
@@ -94,6 +102,23 @@ class OurRank(Ours):
             about["report"] = self.recorder.report(f"rank {self.communicator.rank}")
         return about
 
+    # -- for bench_cluster.py --predict ------------------------------------------------------
+
+    def one(self, steps: int) -> dict[str, float]:
+        """What a rank does while the others do nothing: a step, products, copies."""
+        assert self.solver is not None
+        iteration = self.solver.iter
+        seconds = self.turn(None, 1, steps)["seconds"]
+        self.solver.iter = iteration  # ranks are equally far when they train together
+        flops, memory = measure_rank()
+        return {"step": statistics.median(seconds), "flops": flops, "memory": memory}
+
+    def links(self) -> dict[str, float]:
+        """The test of links with which training begins, and what a byte costs who computes."""
+        between = measure_links(self.communicator).between
+        handling = handling_beside(self.communicator)
+        return {"alpha": between.alpha, "beta": between.beta, "handling": handling}
+
     def _before_layer(self, layer: int) -> None:
         assert self.solver is not None
         if layer == 0:
@@ -116,6 +141,29 @@ class OurRank(Ours):
     @property
     def _rank(self) -> int:
         return self.communicator.rank
+
+
+def handling_beside(comm: Communicator) -> float:
+    """Seconds of the processor for a byte sent and received, while another thread computes.
+
+    That thread's products share the core and its caches, as layers do: the same copies take half
+    as long again as on a core that does nothing else.
+    """
+    a, b = np.ones((64, 512), np.float32), np.ones((512, 512), np.float32)
+    out, over = np.empty((64, 512), np.float32), threading.Event()
+
+    def compute() -> None:
+        while not over.is_set():
+            np.matmul(a, b, out=out)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        busy = time_ring(comm, comm.nodes.leaders, HANDLED, TRIALS)[1]
+    finally:
+        over.set()
+        thread.join()
+    return busy / HANDLED
 
 
 if __name__ == "__main__":

@@ -88,10 +88,19 @@ class Ranks:
 
     def ask(self, do: str, **arguments: Any) -> list[dict[str, Any]]:
         """Ask all ranks at once; their answers, by rank."""
-        for file in self._files.values():
-            file.write(json.dumps({"do": do, **arguments}) + "\n")
-            file.flush()
+        for rank in range(self.size):
+            self._request(rank, do, arguments)
         return [self._answer(rank, do) for rank in range(self.size)]
+
+    def ask_first(self, do: str, **arguments: Any) -> dict[str, Any]:
+        """Ask rank 0, while the others do nothing."""
+        self._request(0, do, arguments)
+        return self._answer(0, do)
+
+    def _request(self, rank: int, do: str, arguments: dict[str, Any]) -> None:
+        file = self._files[rank]
+        file.write(json.dumps({"do": do, **arguments}) + "\n")
+        file.flush()
 
     def _answer(self, rank: int, do: str) -> dict[str, Any]:
         try:

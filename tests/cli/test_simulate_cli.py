@@ -162,3 +162,16 @@ def test_numbers_of_nodes_may_be_written_with_dots():
     for text in ("", "1,...", "a"):
         with pytest.raises(Exception, match="numbers of nodes"):
             numbers(text)
+
+
+def test_bytes_that_a_processor_moves_and_cores_that_are_shared_cost_time(simulate):
+    where = ("cifar10_quick", *STATED, "--nodes", 2, "--spread", 0, "--bandwidth", "100gbit")
+    plain, moving, shared = (
+        points(simulate, *where, *flags)["dense + DWBP", 2]["seconds"]
+        for flags in (("--handling", 0), ("--handling", 20), ("--ranks-per-core", 2))
+    )
+    # 145,578 values of 4 bytes are sent; not all of them while the rank computes.
+    assert 0.5 < (moving - plain) / (20e-9 * 4 * 145578) < 1.2
+    assert shared / plain == pytest.approx(2, rel=0.1)
+    code, _, errors = simulate("lenet", *STATED, "--handling", -1)
+    assert code == 1 and "--handling must be 0 or more" in errors

@@ -16,6 +16,7 @@ from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 
 VALUE = 4  # bytes of a value in memory
 WORDS = 5  # with which the ranks of a node wait for each other in one exchange
+MOST_TAKEN = 0.9  # of a processor that computes, by the bytes that it moves meanwhile
 WIRE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
 
 
@@ -41,11 +42,19 @@ class Load:
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes sent by the busiest rank, seconds on its link, and seconds of computing."""
+    """What an exchange costs.
+
+    Attributes:
+        bytes: sent by the busiest rank.
+        link: seconds on its link.
+        work: seconds of a rank's processor when the bytes are there.
+        handling: seconds of it, out of those on the link, in which it moves the bytes.
+    """
 
     bytes: int
     link: float
     work: float
+    handling: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -99,8 +108,9 @@ class CostModel:
 
     def sending(self, sent: float, messages: int, work: float) -> Cost:
         """Bytes sent in so many messages by the busiest, besides ``work`` seconds of computing."""
-        link = self.on_link(sent, messages)
-        return Cost(round(sent), link, work + sent * self.links.handling)
+        handling = sent * self.links.handling
+        link = max(self.on_link(sent, messages), handling / MOST_TAKEN)
+        return Cost(round(sent), link, work, handling)
 
     def dense(self, load: Load, update: float) -> Cost:
         """The node adds up in its memory, each rank a part; leaders exchange; all copy it out."""

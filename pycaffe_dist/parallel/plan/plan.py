@@ -235,7 +235,8 @@ class _Planner:
     def _transfer(self, group: Group) -> Transfer:
         cost = group.scheme.cost(self.model, group.load)
         name = self.net.layer_names[group.layer]
-        return Transfer(group.layer, cost.link, cost.work, cost.bytes, name, group.scheme.name)
+        scheme = group.scheme.name
+        return Transfer(group.layer, cost.link, cost.work, cost.bytes, name, scheme, cost.handling)
 
     # -- buckets and entries -----------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
@@ -32,6 +32,16 @@ class Device:
     layer_flops: float
     memory: float
     handling: float = 0.0
+
+    def shared(self, ranks: int) -> Device:
+        """What each of so many ranks has of it that use it at a time."""
+        return replace(
+            self,
+            flops=self.flops / ranks,
+            layer_flops=self.layer_flops / ranks,
+            memory=self.memory / ranks,
+            handling=self.handling * ranks,
+        )
 
 
 def _gpu(name: str, peak: float, memory: float) -> Device:

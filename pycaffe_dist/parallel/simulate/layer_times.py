@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pycaffe_dist.aliases import Json
 from pycaffe_dist.errors import FileError, NetError
@@ -55,14 +55,6 @@ def of_trace(net: Net, path: str) -> LayerTimes:
         if direction == "forward"
     }
     return _by_layer(net, path, rows)
-
-
-def scaled(times: LayerTimes, factor: float) -> LayerTimes:
-    return LayerTimes(_times(factor, times.forward), _times(factor, times.backward))
-
-
-def _times(factor: float, seconds: Sequence[float]) -> tuple[float, ...]:
-    return tuple(factor * s for s in seconds)
 
 
 def _json(path: str) -> Json:

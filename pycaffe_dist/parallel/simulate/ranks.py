@@ -6,6 +6,7 @@ Vectors have an element for each rank.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -68,6 +69,7 @@ class _Arrivals:
         self.transfers = schedule.transfers
         self.work = np.array([t.work for t in self.transfers] or [0.0])
         self.done = np.full(len(self.work), np.inf)  # when each has left the link
+        self.taken: deque[tuple[float, float, float]] = deque()  # begin, end, share of processors
         self.begun = 0
         self.finished = np.zeros(ranks, np.int64)  # by each rank
 
@@ -80,8 +82,27 @@ class _Arrivals:
             free = start + transfer.link
             self.done[self.begun] = free
             self.begun += 1
+            if transfer.taken:
+                self.taken.append((start, free, transfer.taken))
             name = f"{transfer.name} ({transfer.scheme})"
             note("exchange", name, np.full_like(now, start), np.full_like(now, free))
+
+    def compute(self, now: Array, seconds: Array) -> Array:
+        """When so many seconds of computing are over, beside the exchanges on the link."""
+        while self.taken and self.taken[0][1] <= now.min():
+            self.taken.popleft()
+        for begin, end, share in self.taken:
+            before = np.clip(begin - now, 0.0, seconds)
+            now, seconds = now + before, seconds - before
+            beside = (begin <= now) & (now < end)
+            room = np.where(beside, (end - now) * (1 - share), 0.0)
+            through = beside & (seconds >= room)
+            slowed = now + np.where(beside, seconds / (1 - share), 0.0)
+            now = np.where(through, end, slowed)
+            seconds = np.where(through, seconds - room, np.where(beside, 0.0, seconds))
+            if not seconds.any():
+                break
+        return now + seconds
 
     def finish_arrived(self, now: Array) -> Array:
         """Ranks do the work of what has arrived by now."""
@@ -90,7 +111,7 @@ class _Arrivals:
             ready = (self.finished < self.begun) & (self.done[next_one] <= now)
             if not ready.any():
                 break
-            now = now + np.where(ready, self.work[next_one], 0.0)
+            now = self.compute(now, np.where(ready, self.work[next_one], 0.0))
             self.finished += ready
         return now
 
@@ -100,7 +121,7 @@ class _Arrivals:
             open_ = self.finished <= i
             waited = np.where(open_, np.maximum(now, self.done[i]), now)
             note("wait", self.transfers[i].name, now, waited)
-            now = waited + np.where(open_, self.work[i], 0.0)
+            now = self.compute(waited, np.where(open_, self.work[i], 0.0))
         self.finished[:] = self.begun
         return now
 
@@ -116,7 +137,7 @@ def _overlapped(
         note("compute", "first passes", now, now + before * pace)
         now = now + before * pace
     for i in reversed(range(len(times.backward))):
-        begin, now = now, now + times.backward[i] * pace
+        begin, now = now, arrivals.compute(now, times.backward[i] * pace)
         note("compute", f"{named[i]} backward", begin, now)
         arrivals.begin(i, now, note)
         now = arrivals.finish_arrived(now)
@@ -129,7 +150,7 @@ def _overlapped(
             now = arrivals.finish_all(now, note)
         elif i < lowest:
             now = arrivals.finish_arrived(now)
-        begin, now = now, now + seconds * pace
+        begin, now = now, arrivals.compute(now, seconds * pace)
         note("compute", f"{named[i]} forward", begin, now)
     return now
 
@@ -148,7 +169,7 @@ def _stale_steps(schedule: Schedule, paces: Array) -> Array:
         known = t - 1 - schedule.staleness
         if known >= 0:
             now = np.maximum(now, arrived[known])
-        now = now + schedule.compute * paces[t] + schedule.work
+        now = now + schedule.compute * paces[t] + schedule.work + schedule.handling
         link_free = np.maximum(link_free, now) + schedule.link
         arrived.append(float(link_free.max()))
         ends.append(now.mean())

@@ -10,7 +10,7 @@ import numpy as np
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.facts import layer_facts, totals
 from pycaffe_dist.net import Net
-from pycaffe_dist.parallel.plan.cost import VALUE
+from pycaffe_dist.parallel.plan.cost import MOST_TAKEN, VALUE
 from pycaffe_dist.parallel.plan.plan import Plan, make_schedule
 from pycaffe_dist.parallel.plan.step import LayerTimes, Schedule, step_seconds
 from pycaffe_dist.parallel.plan.units import units
@@ -59,6 +59,7 @@ class Case:
     Attributes:
         net: a dry one will do.
         times: of its layers, in seconds, on one rank.
+        ranks_per_core: that share a core, or a device: each has a part of it.
         spread: relative deviation of a rank's computing from step to step.
         slow: how many times slower than the others one rank is.
         count: of simulated steps.
@@ -70,13 +71,16 @@ class Case:
     device: Device
     network: Network
     ranks_per_node: int = 1
+    ranks_per_core: int = 1
     spread: float = 0.0
     slow: float = 1.0
     count: int = 24
     seed: int = 1
 
     def schedule(self, variant: Variant, nodes: int) -> tuple[Plan, Schedule]:
-        links = self.network.links(self.device, self.times, nodes, variant.many_to_one)
+        device, times = self.device.shared(self.ranks_per_core), self.times
+        times = times.scaled(self.ranks_per_core)
+        links = self.network.links(device, times, nodes, variant.many_to_one)
         ranks = nodes * self.ranks_per_node
         return make_schedule(self.net, variant.settings, ranks, nodes, links, self.solver)
 
@@ -86,7 +90,8 @@ class Case:
     @property
     def alone(self) -> float:
         """Seconds of a step of one rank without others."""
-        return 1e-3 * replace(self, ranks_per_node=1).schedule(SACP, 1)[0].alone_ms
+        one = replace(self, ranks_per_node=1, ranks_per_core=1)
+        return 1e-3 * one.schedule(SACP, 1)[0].alone_ms
 
 
 @dataclass(frozen=True)
@@ -141,11 +146,12 @@ def _point(case: Case, variant: Variant, nodes: int, alone: float) -> Point:
 def bound(schedule: Schedule, seconds: float, alone: float) -> str:
     """What a step of so many seconds would lose most by, if it were not there."""
     even = step_seconds(schedule)
-    no_link = replace(schedule, transfers=tuple(replace(t, link=0.0) for t in schedule.transfers))
+    endless = tuple(replace(t, link=t.handling / MOST_TAKEN) for t in schedule.transfers)
+    no_link = replace(schedule, transfers=endless)
     losses = {
         "slowest rank": seconds - even,
         "link": even - step_seconds(no_link),
-        "exchange work": schedule.compute + schedule.work - alone,
+        "exchange work": schedule.compute + schedule.work + schedule.handling - alone,
     }
     worst = max(losses, key=lambda name: losses[name])
     return worst if losses[worst] > NOTICED * seconds else "compute"

@@ -72,3 +72,13 @@ def test_a_rule_with_more_history_updates_slower_and_a_shard_faster():
     assert cost("allreduce", cluster(1, links=memory)).work == sgd.update(12)
     saved = cost("allreduce", sgd).work - cost("sharded", sgd).work
     assert saved == pytest.approx(3 / 4 * sgd.update(12))
+
+
+def test_moving_bytes_takes_the_processor_while_they_are_on_the_link():
+    busy = replace(LINK_ONLY, handling=0.25)
+    found = cost("allreduce", cluster(4, links=busy))
+    assert found.handling == 0.25 * found.bytes and found.work == pytest.approx(0)
+    assert found.link == found.bytes
+    # A link that is faster than the processor waits for it.
+    found = cost("sfb", cluster(4, links=replace(LINK_ONLY, handling=9.0)))
+    assert found.link == pytest.approx(10 * found.bytes)

@@ -393,7 +393,8 @@ def test_by_hubs_as_many_bytes_are_sent_as_in_a_ring():
     net = model("bvlc_alexnet", 32)
     for ranks in (2, 3, 8):
         stale = plan_of(net, ranks, comm="dense", staleness=1)
-        assert stale.bytes == plan_of(net, ranks, comm="allreduce").bytes
+        ring = plan_of(net, ranks, comm="allreduce")
+        assert abs(stale.bytes - ring.bytes) <= len(ring.entries)  # each is rounded
 
 
 def test_a_budget_is_a_slower_link():

@@ -48,3 +48,23 @@ def test_stale_values_leave_only_the_busier_of_processor_and_link():
 def test_of_several_passes_only_the_last_hides_an_exchange():
     assert seconds(Transfer(2, 7.0, 0.0), passes=3) == 2 * 9 + 10
     assert seconds(Transfer(2, 7.0, 0.0), passes=3, overlap=False) == 3 * 9 + 7
+
+
+def test_bytes_on_the_link_take_a_share_of_the_processor():
+    # Of the 4 seconds on the link, after layer 2's backward, computing gets 3.
+    assert seconds(Transfer(2, 4.0, 0.0, handling=1.0)) == 10
+    # Who waits for the bytes has nothing to lose by them.
+    assert seconds(Transfer(0, 4.0, 0.0, handling=1.0)) == 13
+    assert seconds(Transfer(2, 4.0, 0.0, handling=1.0), overlap=False) == 13
+    assert seconds(Transfer(2, 4.0, 0.0, handling=1.0), staleness=1) == 10
+
+
+def test_computing_is_slowed_only_while_the_link_is_busy():
+    # From 2 to 4 at half the speed, whole until 5 (backward of layer 0 is over at 7),
+    # then at a quarter from 5 on, where the link is taken a second time.
+    first, second = Transfer(2, 2.0, 0.0, handling=1.0), Transfer(1, 4.0, 0.0, handling=3.0)
+    assert seconds(first) == 10
+    assert seconds(first, second) == 10 + 3
+    # Work that has come in is slowed as well: a second of it beside the second exchange.
+    worked = Transfer(2, 2.0, 1.0, handling=1.0)
+    assert seconds(worked, second) == 10 + 3 + 1

@@ -17,7 +17,12 @@ def schedules(draw):
         *(tuple(draw(st.lists(seconds, min_size=layers, max_size=layers))) for _ in "fb")
     )
     at = sorted(draw(st.lists(st.integers(0, layers - 1), max_size=6)), reverse=True)
-    transfers = tuple(Transfer(layer, draw(seconds), draw(seconds)) for layer in at)
+    shares = st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75])
+    transfers = tuple(
+        Transfer(layer, link, draw(seconds), handling=draw(shares) * link)
+        for layer in at
+        for link in [draw(seconds)]
+    )
     return Schedule(
         times,
         transfers,

@@ -105,6 +105,15 @@ def test_the_first_half_of_the_steps_warms_up(case, monkeypatch):
     assert point.seconds == 6  # of 9, 4 and 5
 
 
+def test_ranks_that_share_a_core_compute_so_many_times_slower(case):
+    fast = replace(case, network=Network(8e12, 0.0), device=replace(DEVICE, handling=1e-10))
+    (one,) = simulate(fast, [DENSE], [2])
+    (two,) = simulate(replace(fast, ranks_per_core=2), [DENSE], [2])
+    assert two.seconds == pytest.approx(2 * one.seconds, rel=1e-6)
+    assert two.speedup == pytest.approx(one.speedup / 2, rel=1e-6)  # one alone has the core
+    assert fast.device.shared(2) == Device("d", 5e11, 5e11, 5e11, 2e-10)
+
+
 # -- what bounds a step ----------------------------------------------------------------------------
 
 
@@ -171,7 +180,7 @@ def test_times_that_were_measured(case, tmp_path):
     (tmp_path / "t.json").write_text(json.dumps({"layers": rows}))
     found = layer_times.of_times(case.net, str(tmp_path / "t.json"))
     assert found == LayerTimes((0.001, 0.002, 0.003), (0.01, 0.011, 0.012))
-    assert layer_times.scaled(found, 2) == LayerTimes((0.002, 0.004, 0.006), (0.02, 0.022, 0.024))
+    assert found.scaled(2) == LayerTimes((0.002, 0.004, 0.006), (0.02, 0.022, 0.024))
     (tmp_path / "t.json").write_text(json.dumps({"layers": rows[1:]}))
     with pytest.raises(NetError, match=r'of 1 of the net\'s 3 layers, the first is "x"'):
         layer_times.of_times(case.net, str(tmp_path / "t.json"))
