@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pycaffe_dist.cli._upgrade import upgrade_file
-from pycaffe_dist.files import atomic_write
 from pycaffe_dist.proto.binary import read_binary
 from pycaffe_dist.proto.bvlc import written
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.upgrade import net_needs_upgrade, upgrade_net
+from pycaffe_dist.proto.weights import write_sealed
 
 
 def main(argv: list[str]) -> int:
@@ -22,5 +22,4 @@ def main(argv: list[str]) -> int:
 
 
 def _write_binary(path: str, net: NetParameter) -> None:
-    with atomic_write(path) as file:
-        file.write(written(net))
+    write_sealed(path, [written(net)])

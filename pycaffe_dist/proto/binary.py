@@ -8,8 +8,9 @@ from typing import TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import read_bytes
+from pycaffe_dist.proto.seal import load
 from pycaffe_dist.proto.sniff import describe
+from pycaffe_dist.proto.wire_format import MOST_BYTES
 
 M = TypeVar("M", bound=Message)
 
@@ -18,9 +19,9 @@ def read_binary(path: str | os.PathLike[str], message: M) -> M:
     """Parse a binary file into ``message``.
 
     Raises:
-        FileError: the file cannot be read, or is something else.
+        FileError: the file cannot be read, does not fit its checksum, or is something else.
     """
-    raw = read_bytes(path)
+    raw = load(path, MOST_BYTES)[0].tobytes()
     wanted = f"a binary {message.DESCRIPTOR.name} was expected here"
     kind = describe(raw)
     if kind not in ("binary", "text"):

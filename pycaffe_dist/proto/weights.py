@@ -251,7 +251,7 @@ def write_weights(
         before, after = _split_at(written(layer), _V2[2])
         parts = [before, *parts, after]
         everything += [wire_format.head(100, size_of(parts)), *parts]
-    return _write_sealed(path, everything)
+    return write_sealed(path, everything)
 
 
 def write_state(path: Path_, state: State) -> int:
@@ -269,7 +269,7 @@ def write_state(path: Path_, state: State) -> int:
     for entry in state.history:
         blob = blob_parts(entry.data)
         parts += [wire_format.head(3, size_of(blob)), *blob]
-    return _write_sealed(path, [*parts, after])
+    return write_sealed(path, [*parts, after])
 
 
 def write_binaryproto(path: Path_, array: Array) -> None:
@@ -297,7 +297,8 @@ def _split_at(message: bytes, number: int) -> tuple[bytes, bytes]:
     return message[:at], message[at:]
 
 
-def _write_sealed(path: Path_, parts: Sequence[bytes | memoryview]) -> int:
+def write_sealed(path: Path_, parts: Sequence[bytes | memoryview]) -> int:
+    """Write the parts of a message behind their checksum, which is returned."""
     first, checksum = seal(parts)
     _write_parts(path, [first, *parts])
     return checksum

@@ -295,6 +295,13 @@ def test_proposals_of_several_images():
     np.testing.assert_array_equal(rois[5:, 1:], alone[:, 1:])
 
 
+@pytest.mark.parametrize("wrong", ["ratio: 0", "ratio: inf", "scale: -1", "base_size: 0"])
+def test_anchors_of_no_size_are_refused(wrong):
+    layer = f'type: "Proposal" proposal_param {{ {wrong} }}'
+    with pytest.raises(NetError, match=f"{wrong.split(':')[0]} must be above 0"):
+        LayerRun(LayerCase(layer, [(1, 2, 3, 5), (1, 4, 3, 5), (1, 3)]))
+
+
 @pytest.mark.parametrize(
     ("shapes", "words"),
     [

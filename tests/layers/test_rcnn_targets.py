@@ -145,6 +145,9 @@ def test_an_image_without_truth_gives_background_alone():
         (ANCHORS % "", [(1, 4, 4, 6), (1, 8), (1, 3)], r"needs boxes \(G, 5\)"),
         (REGIONS % "", [(3, 4), (1, 5)], "needs rows of five"),
         (REGIONS % "std: 1", [(3, 5), (1, 5)], "std are four numbers above 0"),
+        (REGIONS % "positive_fraction: inf", [(3, 5), (1, 5)], "positive_fraction is 0 to 1"),
+        (ANCHORS % "positive_fraction: nan", [(1, 4, 4, 6), (1, 5), (1, 3)], "is 0 to 1, not nan"),
+        (ANCHORS % "base_size: 0", [(1, 4, 4, 6), (1, 5), (1, 3)], "base_size must be above 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(layer, bottoms, message):

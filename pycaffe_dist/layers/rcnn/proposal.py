@@ -9,8 +9,9 @@ import numpy as np
 from pycaffe_dist.aliases import Array, DType
 from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import nms
-from pycaffe_dist.layer import register
+from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.without_gradient import WithoutGradient
+from pycaffe_dist.proto.caffe_pb2 import AnchorTargetParameter, ProposalParameter
 
 RATIOS, SCALES = (0.5, 1.0, 2.0), (8.0, 16.0, 32.0)
 
@@ -36,8 +37,7 @@ class Proposal(WithoutGradient):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.proposal_param
-        self.anchors = anchors(p.base_size, p.ratio or RATIOS, p.scale or SCALES)
-        self.check(p.feat_stride > 0, "feat_stride must be above 0")
+        self.anchors = checked_anchors(self, p)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         scores, shifts, info = (view.shape for view in bottom)
@@ -90,6 +90,16 @@ class Proposal(WithoutGradient):
         top[0].reshape(count, 5)
         for view in top[1:]:
             view.reshape(count)
+
+
+def checked_anchors(layer: Layer, p: ProposalParameter | AnchorTargetParameter) -> Array:
+    """The anchors of a layer's settings, which have to make sense."""
+    layer.check(p.feat_stride > 0, "feat_stride must be above 0")
+    layer.check(p.base_size > 0, f"base_size must be above 0, found {p.base_size}")
+    for name, values in (("ratio", p.ratio), ("scale", p.scale)):
+        fit = all(0 < v < np.inf for v in values)
+        layer.check(fit, f"each {name} must be above 0 and finite, found {[*values]}")
+    return anchors(p.base_size, p.ratio or RATIOS, p.scale or SCALES)
 
 
 def anchors(base: int, ratios: Sequence[float], scales: Sequence[float]) -> Array:

@@ -11,8 +11,9 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import CENTER_SIZE, encode, iou
 from pycaffe_dist.layer import register
-from pycaffe_dist.layers.rcnn.proposal import RATIOS, SCALES, anchors, grid
+from pycaffe_dist.layers.rcnn.proposal import checked_anchors, grid
 from pycaffe_dist.layers.without_gradient import WithoutGradient
+from pycaffe_dist.proto.caffe_pb2 import AnchorTargetParameter, RegionTargetParameter
 from pycaffe_dist.rng import generator
 
 STD = (0.1, 0.1, 0.2, 0.2)
@@ -26,6 +27,12 @@ class Target(WithoutGradient):
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 0
+
+    def check_sample(self, p: AnchorTargetParameter | RegionTargetParameter) -> None:
+        """How many are drawn has to be a number, and a part of it."""
+        self.check(p.batch_size > 0, f"batch_size must be above 0, found {p.batch_size}")
+        part = p.positive_fraction
+        self.check(0 <= part <= 1, f"positive_fraction is 0 to 1, not {part:g}")
 
     def some(self, candidates: Array, count: int) -> Array:
         """At most ``count`` of them, drawn without replacement."""
@@ -88,8 +95,8 @@ class AnchorTarget(Target):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.anchor_target_param
-        self.anchors = anchors(p.base_size, p.ratio or RATIOS, p.scale or SCALES)
-        self.check(p.feat_stride > 0, "feat_stride must be above 0")
+        self.anchors = checked_anchors(self, p)
+        self.check_sample(p)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         scores, count = bottom[0].shape, len(self.anchors)
@@ -163,6 +170,7 @@ class RegionTarget(Target):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.region_target_param
+        self.check_sample(p)
         self.std = np.array(p.std or STD, self.dtype)
         self.check(
             len(self.std) == 4 and bool((self.std > 0).all()), "std are four numbers above 0"

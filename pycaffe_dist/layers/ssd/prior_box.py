@@ -93,7 +93,11 @@ class PriorBox(Priors):
 
     def box_sizes(self, p: PriorBoxParameter) -> Array:
         self.check(len(p.min_size) > 0, "needs a min_size")
-        self.check(min(p.min_size) > 0, f"min_size must be above 0, found {[*p.min_size]}")
+        for name, values in (("min_size", p.min_size), ("max_size", p.max_size)):
+            fit = all(0 < v < 2**31 for v in values)
+            self.check(fit, f"{name} must be above 0 and below 2^31, found {[*values]}")
+        fit = all(0 < r < np.inf for r in p.aspect_ratio)
+        self.check(fit, f"aspect_ratio must be above 0 and finite, found {[*p.aspect_ratio]}")
         pairs = len(p.max_size) in (0, len(p.min_size))
         self.check(
             pairs and all(b > a for a, b in zip(p.min_size, p.max_size, strict=False)),

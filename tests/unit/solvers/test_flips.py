@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from pycaffe_dist import sidecar
+from pycaffe_dist import cli, sidecar
 from pycaffe_dist.errors import FileError, PcdError
 from pycaffe_dist.loading import load_weights
 from pycaffe_dist.net import Net
@@ -128,6 +128,16 @@ def test_weights_alone_are_not_loaded(form, tmp_path):
     for blob, values in zip(net.params.learnable, before, strict=True):
         np.testing.assert_array_equal(blob.blob.data, values)
     load_weights(net, path)
+
+
+def test_damaged_weights_are_not_upgraded(written, tmp_path):
+    path = Path(shutil.copy(written["BINARYPROTO"] / "run_iter_2.caffemodel", tmp_path))
+    command = ["upgrade_net_proto_binary", str(path), str(tmp_path / "new")]
+    for at in flips(path, some(path)):
+        assert cli.main(command) == 2, at
+        assert not (tmp_path / "new").exists()
+    assert cli.main(command) == 0
+    assert read_weights(tmp_path / "new").checksum is not None
 
 
 def test_files_of_another_program_have_no_checksum(form, tmp_path):
