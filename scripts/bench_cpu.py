@@ -7,6 +7,7 @@
     python scripts/bench_cpu.py --peak-memory googlenet 32
     python scripts/bench_cpu.py --python-time --denormals
     python scripts/bench_cpu.py --peers                          # TEST, also at batch 1
+    python scripts/bench_cpu.py --serial                         # what more cores would bring
     python scripts/bench_cpu.py --everything --output docs/cpu_bench.json
 
 Each side is a process that runs while the other idles.  Both have the same net, parameters, batch
@@ -23,7 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench import environment, measure, peers, report
+from bench import environment, measure, peers, report, serial
 from bench.cases import CASES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +51,8 @@ def arguments() -> argparse.Namespace:
     text = "of --peers: all in fp32, or OpenVINO and ours in bf16"
     add("--precision", choices=("f32", "bf16"), default="f32", help=text)
     add("--batches", nargs="+", type=int, help="of --peers; the net's own and 1 if not given")
+    text = "our training step with one thread and with the most of --threads: the serial share"
+    add("--serial", action="store_true", help=text)
     add("--check", action="store_true", help="compare outputs, gradients and updates")
     add("--peak-memory", nargs=2, metavar=("NET", "BATCH"))
     add("--python-time", action="store_true", help="of a training step of lenet at batch 1")
@@ -63,6 +66,8 @@ def arguments() -> argparse.Namespace:
         args.peak_memory = args.peak_memory or ("googlenet", "32")
     if args.peak_memory and args.peak_memory[0] not in CASES:
         options.error(f"--peak-memory: {args.peak_memory[0]!r} is not one of {', '.join(CASES)}")
+    if args.serial and max(args.threads) < 2:
+        options.error("--serial compares one thread with more: give --threads 2 or more")
     asked = (args.check, args.peak_memory, args.python_time, args.denormals)
     args.timings = args.everything or not any(asked)
     return args
@@ -116,10 +121,28 @@ def against_peers(args: argparse.Namespace) -> int:
     return 0
 
 
+def serial_shares(args: argparse.Namespace) -> int:
+    """Time our training steps with one thread and with many in turn; a table and JSON."""
+    output = DEFAULT.with_name("cpu_serial.json") if args.output == DEFAULT else args.output
+    python = Path(sys.executable)
+    sides = measure.Sides(python, args.engine, python, "", args.repeats, args.turn)
+    print(serial.heading(max(args.threads)), flush=True)
+    found = []
+    for name in args.nets:
+        found.append(serial.timing(sides, CASES[name], max(args.threads)))
+        print(serial.row(found[-1]), flush=True)
+    about = {"machine": environment.machine(), "results": found}
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(about, indent=1) + "\n")
+    return 0
+
+
 def main() -> int:
     args = arguments()
     if args.peers:
         return against_peers(args)
+    if args.serial:
+        return serial_shares(args)
     torch = environment.torch_python(args.venv or environment.FOLDER)
     sides = measure.Sides(
         Path(sys.executable), args.engine, torch, args.torch_options, args.repeats, args.turn
