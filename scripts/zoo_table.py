@@ -43,6 +43,7 @@ from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.state import filter_net
 from pycaffe_dist.proto.text import format_text
 from pycaffe_dist.registry import layer_types
+from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.tools.check import check_file
 from pycaffe_dist.tools.export_torch import export_torch
 from pycaffe_dist.tools.fake_data import fake_data
@@ -89,6 +90,7 @@ def compare_to_bvlc(path: Path) -> str:
         load_weights(new, f"{folder}/new.caffemodel")
     for net in (old, new):
         feed(net)
+        set_random_seed(1)  # Bayesian nets drop values in TEST, too
         net.forward()
     apart = 0.0
     for i in old.output_ids:
@@ -164,11 +166,18 @@ def in_test(path: Path) -> NetParameter:
 
 
 def deployed(path: Path) -> NetParameter:
-    """A net in TEST without losses and scores, one image at a time; sources are made up."""
+    """A net in TEST without losses and scores, one image at a time; sources are made up.
+
+    Nor with the best classes at its end, which turn with the last bit of what is below.
+    """
     net = filter_net(in_test(path))
     if any(not layer.bottom and layer.type != "Input" for layer in net.layer):
         net = fake_data(net, batch_size=1)
     batches(net, 1)
+    read = {bottom for layer in net.layer for bottom in layer.bottom}
+    ends = [la for la in net.layer if la.type == "ArgMax" and not read & set(la.top)]
+    for layer in ends:
+        net.layer.remove(layer)
     return net
 
 

@@ -19,6 +19,14 @@ from pycaffe_dist.layers.base_data import BadRecord, BaseData, Label
 from pycaffe_dist.proto.caffe_pb2 import TRAIN, DataParameter
 
 Record = tuple[bytes, Buffer]  # key and value
+SHUFFLED = (
+    "shuffle",
+    "random_order",
+    "init_seed",
+    "rand_permute",
+    "rand_permute_seed",
+    "shuffle_pool_size",
+)
 
 
 @register("Data")
@@ -27,9 +35,13 @@ class Data(BaseData):
 
     In training record i is for rank i mod ranks; with ``shared_file_system: false`` rank k reads
     all of ``<source>_k`` instead, if it is there.  With one top there are no labels.
+
+    ``shuffle``, ``random_order``, ``rand_permute`` and a ``shuffle_pool_size`` above 1 of forks are
+    `--shuffle`: in training the records have a new order every time round.
     """
 
     tops = (1, 2)
+    fork_fields = (*BaseData.fork_fields, *(f"DataParameter.{name}" for name in SHUFFLED))
 
     def setup(self, bottom: Views, top: Views) -> None:
         self.untold = ["force_color and force_gray only for encoded datum"]
@@ -42,12 +54,21 @@ class Data(BaseData):
         rank, ranks = (self.context.rank, self.context.ranks) if self.phase == TRAIN else (0, 1)
         if self._shard():
             rank, ranks = 0, 1
-        seed = self.context.data.shuffle_seed if self.phase == TRAIN else None
+        seed = self._shuffle_seed() if self.phase == TRAIN else None
         source = self._source()
         kind = DataParameter.DB.Name(self.layer_param.data_param.backend).lower()
         log.info(f"db_{kind}.cpp:35", "Opened %s %s", kind, self.layer_param.data_param.source)
         self.records = Records(source, rank, ranks, seed)
         return self._first_shape()
+
+    def _shuffle_seed(self) -> int | None:
+        """The same on all ranks; None where records come in the order of their keys."""
+        p, given = self.layer_param.data_param, self.context.data.shuffle_seed
+        asked = p.shuffle or p.rand_permute or p.shuffle_pool_size > 1
+        asked |= p.HasField("random_order") and p.random_order
+        if given is not None or not asked:
+            return given
+        return p.init_seed if p.random_order else p.rand_permute_seed
 
     def guess_shape(self) -> tuple[int, ...]:
         with suppress(FileError, MissingPartError):

@@ -8,21 +8,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.errors import FileError
+from pycaffe_dist.errors import FileError, PcdError
+from pycaffe_dist.layers.changed.batch_norm import LEAST_EPS
+from pycaffe_dist.layers.convolution import Convolution
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.bvlc import without_dialects
-from pycaffe_dist.proto.caffe_pb2 import BNParameter, EltwiseParameter, LayerParameter, NetParameter
+from pycaffe_dist.proto.caffe_pb2 import (
+    TEST,
+    TRAIN,
+    BNParameter,
+    EltwiseParameter,
+    FillerParameter,
+    LayerParameter,
+    NetParameter,
+    NetState,
+)
+from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.weights import read_weights, write_weights
 from pycaffe_dist.registry import layer_types, reading
+from pycaffe_dist.tools.model import dry_net
 
 Blobs = Sequence[Array]
 Deal = Callable[[Blobs], list[list[Array]]]
-RULES: dict[tuple[str, str], Callable[[LayerParameter], Plain]] = {}  # by type and dialect
+Rule = Callable[[LayerParameter], "Plain | None"]  # None: this layer has no equivalent
+RULES: dict[tuple[str, str], Rule] = {}  # by type and dialect
 
 
 @dataclass
@@ -33,8 +48,8 @@ class Plain:
     deal: Deal = lambda blobs: [list(blobs)]
 
 
-def rule(type: str, dialect: str = "bvlc") -> Callable[[Callable[[LayerParameter], Plain]], object]:
-    def add(function: Callable[[LayerParameter], Plain]) -> object:
+def rule(type: str, dialect: str = "bvlc") -> Callable[[Rule], Rule]:
+    def add(function: Rule) -> Rule:
         RULES[type, dialect] = function
         return function
 
@@ -49,19 +64,20 @@ def to_bvlc(net: NetParameter) -> tuple[dict[str, Deal], list[str]]:
     """
     deals: dict[str, Deal] = {}
     left = []
+    _say_channels(net)
     old = list(net.layer)
     net.ClearField("layer")
     known = layer_types()
     for layer in old:
         plain = in_bvlc_words(layer)
         dialect = reading(layer).dialect if layer.type in known else "bvlc"
-        if (found := RULES.get((layer.type, dialect))) is None:
+        found = RULES.get((layer.type, dialect))
+        if new := found(plain) if found else None:
+            deals[layer.name] = new.deal
+        else:
             new = Plain([plain])
             if layer.type not in known or known[layer.type].__module__.count(".") > 2:
                 left.append(f'layer "{layer.name}": {layer.type} has no equivalent')
-        else:
-            new = found(plain)
-            deals[layer.name] = new.deal
         net.layer.extend(_kept(new.layers, layer))
     gone = [] if left else without_dialects(net)
     return deals, left + [f"{where} is left out" for where in dict.fromkeys(gone)]
@@ -115,22 +131,37 @@ def _chain(old: LayerParameter, *steps: LayerParameter) -> list[LayerParameter]:
     return list(steps)
 
 
-def _grouped(old: LayerParameter) -> Plain:
+def _say_channels(net: NetParameter) -> None:
+    """Write the group and num_output of ConvolutionDepthwise down: they are the bottom's channels,
+    whatever the file says.
+    """
+    own = [layer for layer in net.layer if layer.type == "ConvolutionDepthwise"]
+    channels: dict[str, int] = {}
+    for phase in (TEST, TRAIN) if own else ():
+        with suppress(PcdError):
+            sketch = dry_net(NetFile(net, "", []), NetState(phase=phase))
+            built = [layer for layer in sketch.layers if isinstance(layer, Convolution)]
+            channels |= {la.name: la.layer_param.convolution_param.num_output for la in built}
+    for layer in own:
+        p = layer.convolution_param
+        p.group = p.num_output = channels.get(layer.name, p.num_output)
+
+
+@rule("DepthwiseConvolution")
+@rule("ConvolutionDepthwise")
+def _grouped(old: LayerParameter) -> Plain | None:
+    if not old.convolution_param.num_output:
+        return None
     new = LayerParameter()
     new.CopyFrom(old)
     new.type = "Convolution"
-    new.convolution_param.group = new.convolution_param.num_output
     return Plain([new])
 
 
-RULES["DepthwiseConvolution", "bvlc"] = _grouped
-RULES["ConvolutionDepthwise", "bvlc"] = _grouped
-
-
 @rule("ReLU6")
-def _relu6(old: LayerParameter) -> Plain:
+def _relu6(old: LayerParameter) -> Plain | None:
     if old.relu6_param.negative_slope:
-        return Plain([old])
+        return None
     clip = LayerParameter(type="Clip")
     clip.clip_param.min, clip.clip_param.max = 0, 6
     return Plain(_chain(old, clip))
@@ -215,11 +246,12 @@ def _nv_batch_norm(old: LayerParameter) -> Plain:
     """NVCaffe's ends with a scale and a bias of its own."""
     p = old.batch_norm_param
     norm = LayerParameter(type="BatchNorm")
-    norm.batch_norm_param.eps = p.eps
+    norm.batch_norm_param.eps = max(p.eps, LEAST_EPS)
     norm.batch_norm_param.moving_average_fraction = p.moving_average_fraction
     if p.HasField("use_global_stats"):
         norm.batch_norm_param.use_global_stats = p.use_global_stats
-    layers = _chain(old, norm, _scale(old, p.scale_filler, p.bias_filler))
+    filler = p.scale_filler if p.HasField("scale_filler") else FillerParameter(value=1)
+    layers = _chain(old, norm, _scale(old, filler, p.bias_filler))
     return Plain(layers, lambda b: [list(b[:3]), list(b[3:])])
 
 

@@ -90,6 +90,26 @@ def test_ranks_take_turns_in_training(database):
         np.testing.assert_array_equal(labels, [10 * ((rank + 8 * i) % 5) for i in range(9)])
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "shuffle: true",
+        "random_order: true init_seed: 3",
+        "rand_permute: true",
+        "shuffle_pool_size: 4",
+    ],
+)
+def test_forks_words_for_shuffling(word, database):
+    def epochs(phase):
+        net = build(database, f"5 {word}", phase=phase)
+        return [labels.tolist() for _, labels in batches(net, 4)]
+
+    plain, seen = [0, 10, 20, 30, 40], epochs(TRAIN)
+    assert seen == epochs(TRAIN)  # in every run alike
+    assert all(sorted(epoch) == plain for epoch in seen) and len({*map(tuple, seen)}) > 2
+    assert epochs(TEST) == [plain] * 4
+
+
 def test_ranks_see_all_in_testing(database):
     net = build(database, 3, phase=TEST, rank=1, ranks=8)
     assert batches(net, 1)[0][1].tolist() == [0, 10, 20]

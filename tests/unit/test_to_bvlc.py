@@ -48,16 +48,53 @@ def test_types(layer: str, want: str) -> None:
     assert types(layer) == want.split()
 
 
-@pytest.mark.parametrize("kind", ["DepthwiseConvolution", "ConvolutionDepthwise"])
-def test_depthwise_convolution(kind: str) -> None:
-    described = net(f"type: '{kind}' bottom: 'x' convolution_param {{ num_output: 3 hole: 2 }}")
+@pytest.mark.parametrize(
+    ("layer", "want"),
+    [
+        (
+            "DepthwiseConvolution' convolution_param { num_output: 6 group: 3",
+            "num_output: 6 group: 3",
+        ),
+        ("DepthwiseConvolution' convolution_param { num_output: 6", "num_output: 6"),
+        ("ConvolutionDepthwise' convolution_param { num_output: 3", "num_output: 3 group: 3"),
+        ("ConvolutionDepthwise' convolution_param {", "num_output: 3 group: 3"),
+        # As in a net that works all the same, for what the file says does not count.
+        (
+            "ConvolutionDepthwise' convolution_param { num_output: 2 group: 2",
+            "num_output: 3 group: 3",
+        ),
+    ],
+)
+def test_depthwise_convolution(layer: str, want: str) -> None:
+    described = net(f"bottom: 'x' type: '{layer} kernel_size: 2 hole: 2 }}")
     to_bvlc(described)
-    layer = parse_text(
+    plain = parse_text(
         "name: 'l' top: 'y' type: 'Convolution' bottom: 'x' "
-        "convolution_param { num_output: 3 group: 3 dilation: 2 }",
+        f"convolution_param {{ kernel_size: 2 dilation: 2 {want} }}",
         LayerParameter(),
     ).message
-    assert described.layer[1] == layer
+    assert described.layer[1] == plain
+
+
+def test_nvidias_batch_norm_begins_with_a_scale_of_1() -> None:
+    text = "type: 'BatchNorm' bottom: 'x' batch_norm_param { scale_bias: true eps: 1e-7 }"
+    described = net(text)
+    to_bvlc(described)
+    norm, scale = described.layer[1:]
+    assert norm.batch_norm_param.eps == np.float32(1e-5)  # as NVCaffe has it at least
+    assert scale.scale_param.filler.value == 1
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "type: 'ReLU6' bottom: 'x' relu6_param { negative_slope: 0.1 }",
+        "type: 'ConvolutionDepthwise' bottom: 'nowhere' convolution_param { kernel_size: 3 }",
+    ],
+)
+def test_one_layer_of_a_type_may_have_no_equivalent(layer: str) -> None:
+    _, left = to_bvlc(net(layer))
+    assert left and left[0].endswith("has no equivalent")
 
 
 VALUES = {
