@@ -6,7 +6,7 @@
 
 The first call notes which blocks of statements each test reaches, which takes as long as the tests
 themselves; the notes are kept in runs/mutate/calls until they are removed.  Changes are made in
-copies.
+copies.  Those that nobody could notice are in equivalents.txt, each with its reason.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ import blocks
 import places
 from forks import Forks
 from known import Known
+from near import Near
 from places import Change
 from trial import ROOT, Copy, Verdict
 
 PACKAGES = {
     "layers": ("layers/*",),
     "core": (
-        *("solvers/*", "solver.py", "net.py", "learnable.py", "blob.py", "memory.py", "fillers.py"),
+        *("solver.py", "net.py", "learnable.py", "blob.py", "memory.py", "fillers.py"),
         *("loading.py", "recycling.py", "update_step.py", "layer.py", "sidecar.py", "files.py"),
     ),
+    "solvers": ("solvers/*",),
     "proto": ("proto/*",),
     "data": ("data/*",),
     "parallel": ("parallel/*",),
@@ -47,7 +49,10 @@ PACKAGES = {
     "onnx": ("onnx/*",),
     "tools": ("tools/*",),
     "cli": ("cli/*",),
+    "board": ("board/*",),
+    "py2": ("py2/*",),
 }
+EQUIVALENTS = Path(__file__).with_name("equivalents.txt")
 RARE = ("arguments", "return")  # these mostly fail at once, and say little
 RUNS = ROOT / "runs" / "mutate"
 
@@ -116,18 +121,37 @@ def sample(by_file: dict[str, list[Change]], count: int, seed: int) -> list[Chan
     return chosen
 
 
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """File, function and changed line, and why nobody can notice the change."""
+    found = {}
+    for line in EQUIVALENTS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            file, function, after, reason = (part.strip() for part in line.split(" :: "))
+            found[f"pycaffe_dist/{file}", function, after] = reason
+    return found
+
+
+def is_equivalent(change: Change) -> bool:
+    line = change.line_of((ROOT / change.file).read_bytes())
+    return (change.file, change.function, line) in equivalents()
+
+
 def judge_all(
-    changes: list[Change], known: Known, copies: list[Copy], most: float
+    changes: list[Change], known: Known | Near, copies: list[Copy], most: float
 ) -> list[Verdict]:
     free: SimpleQueue[tuple[Copy, Forks]] = SimpleQueue()
-    for copy, forks in [(copy, copy.collect(known.seconds)) for copy in copies]:
+    stages = {change: list(known.stages(change, most)) for change in changes}
+    taken = {test for each in stages.values() for tests, _ in each for test in tests}
+    for copy, forks in [(copy, copy.collect(sorted(taken))) for copy in copies]:
         forks.wait()
         free.put((copy, forks))
 
     def judge(change: Change) -> Verdict:
+        if is_equivalent(change):
+            return Verdict(change, "equivalent")
         copy, forks = free.get()
         try:
-            verdict = copy.judge(change, list(known.stages(change, most)), forks)
+            verdict = copy.judge(change, stages[change], forks)
         finally:
             free.put((copy, forks))
         print(f"{verdict.word:8} {change}", flush=True)
@@ -159,18 +183,19 @@ def show_unreached(known: Known, only: str) -> None:
 
 
 def report(verdicts: list[Verdict]) -> None:
-    words = ("caught", "hung", "survived", "uncalled", "doubtful")
-    print("\n| package | mutants | " + " | ".join(words) + " | score |\n" + "|---" * 8 + "|")
+    words = ("caught", "hung", "survived", "uncalled", "doubtful", "equivalent")
+    print("\n| package | mutants | " + " | ".join(words) + " | score |\n" + "|---" * 9 + "|")
     for package in (*PACKAGES, "others", "all"):
         own = [v for v in verdicts if package in ("all", package_of(v.change.file))]
         counts = Counter(v.word for v in own)
         if own:
-            score = (counts["caught"] + counts["hung"]) / len(own)
+            told = len(own) - counts["equivalent"]
+            score = (counts["caught"] + counts["hung"]) / told if told else 1
             cells = [str(counts[word]) for word in words]
             print(f"| {package} | {len(own)} | {' | '.join(cells)} | {score:.0%} |")
     print()
     for verdict in verdicts:
-        if verdict.word not in ("caught", "hung"):
+        if verdict.word not in ("caught", "hung", "equivalent"):
             print(f"{verdict.word} ({verdict.ran} tests): {verdict.change}")
 
 
@@ -186,6 +211,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
     parser.add_argument("--calls", type=Path, default=RUNS / "calls", help="notes of the tests")
     parser.add_argument("--tests", default="", help="folders to note, with spaces between")
+    parser.add_argument("--near", action="store_true", help="no notes: tests named after the file")
     parser.add_argument("--unreached", action="store_true", help="show the blocks no test reaches")
     parser.add_argument("--list", action="store_true", help="show the changes, and test nothing")
     options = parser.parse_args()
@@ -194,14 +220,16 @@ def main() -> int:
         print(*changes or ["nothing to change there"], sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        if not any(options.calls.glob("*.jsonl")):
-            options.calls.mkdir(parents=True, exist_ok=True)
-            marked = Copy(Path(folder, "marked"))
-            marked.map_calls(options.calls.resolve(), options.jobs, options.tests.split())
-        known = Known(options.calls, ROOT)
-        if options.unreached:
-            show_unreached(known, options.only)
-            return 0
+        known: Known | Near = Near(ROOT)
+        if not options.near:
+            if not any(options.calls.glob("*.jsonl")):
+                options.calls.mkdir(parents=True, exist_ok=True)
+                marked = Copy(Path(folder, "marked"))
+                marked.map_calls(options.calls.resolve(), options.jobs, options.tests.split())
+            known = Known(options.calls, ROOT)
+            if options.unreached:
+                show_unreached(known, options.only)
+                return 0
         copies = [Copy(Path(folder, str(i))) for i in range(options.jobs)]
         verdicts = judge_all(changes, known, copies, options.most)
     report(verdicts)

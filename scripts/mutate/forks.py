@@ -27,7 +27,7 @@ COLLECTING = 600  # seconds
 
 
 class Forks:
-    """A process that has collected tests, and runs them in forks."""
+    """A process that has collected tests, and runs them in forks, one by one or a whole file."""
 
     def __init__(self, command: Sequence[str], folder: Path, env: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
@@ -102,15 +102,20 @@ class Forks:
 
 def pytest_runtestloop(session: Any) -> bool:
     connection = socket.socket(fileno=int(os.environ.pop(SOCKET)))
-    items = {item.nodeid: item for item in session.items}
+    items = {item.nodeid: [item] for item in session.items}
+    for item in session.items:
+        items.setdefault(item.nodeid.split("::")[0], []).append(item)
     session.config._tmp_path_factory.getbasetemp()  # one for all forks
+    functions = _functions()
+    gc.freeze()  # what a fork does not look at is not copied
     connection.sendall(b"collected\n")
     for line in connection.makefile():
         request = json.loads(line)
         answer, theirs = os.pipe()
         if not (child := os.fork()):
             try:
-                found = _run([items[n] for n in request["tests"] if n in items], request)
+                chosen = [item for name in request["tests"] for item in items.get(name, [])]
+                found = _run(chosen, request, functions)
                 os.write(theirs, json.dumps(found).encode())
             finally:
                 os._exit(0)
@@ -129,11 +134,23 @@ def pytest_runtestloop(session: Any) -> bool:
     return True
 
 
-def _run(items: list[Any], request: dict[str, Any]) -> tuple[str, str]:
+def _functions() -> dict[str, list[FunctionType]]:
+    """Those that are there, by the file of their code."""
+    found: dict[str, list[FunctionType]] = {}
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType):
+            found.setdefault(thing.__code__.co_filename, []).append(thing)
+    return found
+
+
+def _run(
+    items: list[Any], request: dict[str, Any], functions: dict[str, list[FunctionType]]
+) -> tuple[str, str]:
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"]))
     changed = request["changed"]
-    if changed and _imported(changed) and not exchange(request["original"], changed):
+    known = functions.get(changed, [])
+    if changed and _imported(changed) and not exchange(request["original"], changed, known):
         return "cold", ""
     failed: list[str] = []
 
@@ -157,22 +174,21 @@ def _imported(file: str) -> bool:
     return any(getattr(module, "__file__", None) == file for module in [*sys.modules.values()])
 
 
-def exchange(original: str, changed: str) -> bool:
-    """Give functions that are there the code of the changed file; whether that could be done."""
+def exchange(original: str, changed: str, functions: list[FunctionType]) -> bool:
+    """Give a file's functions the code of the changed file; whether that could be done."""
     before, after = (
         dict(_codes(compile(Path(path).read_bytes(), changed, "exec", dont_inherit=True)))
         for path in (original, changed)
     )
     new = {code: after[key] for key, code in before.items() if after.get(key, code) != code}
     new = {code: other for code, other in new.items() if code.co_name != "<module>"}
-    functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and f.__code__ in new]
+    found = [function for function in functions if function.__code__ in new]
     try:
-        for function in functions:
-            if function.__code__.co_filename == changed:
-                function.__code__ = new[function.__code__]
+        for function in found:
+            function.__code__ = new[function.__code__]
     except ValueError:  # it encloses other variables
         return False
-    return bool(functions)
+    return bool(found)
 
 
 def _codes(module: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:

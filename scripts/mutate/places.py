@@ -63,6 +63,12 @@ class Change:
     def applied_to(self, source: bytes) -> bytes:
         return source[: self.begin] + self.new.encode() + source[self.end :]
 
+    def line_of(self, source: bytes) -> str:
+        """The line that it begins in, as it is then."""
+        changed = self.applied_to(source)
+        first = changed.rfind(b"\n", 0, self.begin) + 1
+        return changed[first:].split(b"\n", 1)[0].decode().strip()
+
     def is_program(self, source: bytes) -> bool:
         """Whether it leaves the file one."""
         try:

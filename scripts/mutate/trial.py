@@ -14,12 +14,11 @@ from pathlib import Path
 import blocks
 import calls
 from forks import Forks
+from near import LEFT_OUT
 from places import Change
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
-# Their tests call much, and take long: documents, emulated GPUs, whole models.
-LEFT_OUT = ("docs", "gpu", "models", "zoo")
 QUICK = "not cupy-emulated"
 SLACK, TIMES = 20, 4  # a run may take so many seconds more, and so many times, what was noted
 Result = tuple[str, str]
@@ -75,7 +74,7 @@ class Copy:
     def collect(self, tests: Iterable[str]) -> Forks:
         """A process that has collected the files of these tests."""
         files = dict.fromkeys(test.split("::")[0] for test in tests)
-        return Forks([*_pytest("forks"), *files], self.root, self.environment())
+        return Forks([*_pytest("forks"), "-k", QUICK, *files], self.root, self.environment())
 
     def run(self, tests: Sequence[str], seconds: float, forks: Forks, file: str = "") -> Result:
         """Whether the tests passed, failed or hung, and the first that failed.

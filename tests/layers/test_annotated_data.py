@@ -120,6 +120,26 @@ SAMPLERS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("transform", "own", "random"),
+    [
+        ("", "", False),
+        (RESIZE % ("WARP", ""), "", False),
+        (RESIZE % ("WARP", "interp_mode: AREA interp_mode: LINEAR"), "", True),
+        (RESIZE % ("WARP", "prob: 0.5") + RESIZE % ("WARP", "prob: 0.5"), "", True),
+        ("distort_param { }", "", True),
+        ("expand_param { }", "", True),
+        ("noise_param { }", "", True),
+        ("", "batch_sampler { max_sample: 1 max_trials: 1 }", True),
+    ],
+)
+def test_what_is_random_has_a_seed_for_each_image(database, transform, own, random):
+    """Without one all images would be changed alike."""
+    net = build(database(record()), transform, own, phase=TRAIN)
+    seeds = net.layers[0].transformer.draws(3)[:, 0]
+    assert len({*seeds.tolist()}) == (3 if random else 1)
+
+
 RESIZED = [way for way in WAYS if "resize_param" in WAYS[way]]  # what parts of any size need
 
 

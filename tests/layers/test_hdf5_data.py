@@ -2,6 +2,7 @@ import h5py
 import numpy as np
 import pytest
 
+from pycaffe_dist.data import hdf5_source
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
@@ -93,6 +94,15 @@ def test_one_file_shuffled_anew_each_time_round(tmp_path, source):
     net = build(tmp_path / "one.txt", "batch_size: 10 shuffle: true")
     first, second = labels(net, 1), labels(net, 1)
     assert sorted(first) == sorted(second) == list(range(10)) and first != second
+
+
+def test_one_file_is_read_once(tmp_path, source, monkeypatch):
+    read = []
+    whole = hdf5_source.read_datasets
+    monkeypatch.setattr(hdf5_source, "read_datasets", lambda *a: read.append(a[0]) or whole(*a))
+    (tmp_path / "one.txt").write_text(str(tmp_path / "0.h5"))
+    assert labels(build(tmp_path / "one.txt", "batch_size: 10"), 3) == [*range(10)] * 3
+    assert read == [str(tmp_path / "0.h5")]
 
 
 def refuses(message, *args, **kwargs):

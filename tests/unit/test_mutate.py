@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import runpy
 import shutil
 import sys
 import zlib
@@ -18,6 +19,9 @@ import forks
 import places
 import trial
 from known import Known
+from near import Near
+
+main = runpy.run_path(str(Path(trial.__file__).with_name("__main__.py")))
 
 SOURCE = '''
 import log
@@ -345,3 +349,29 @@ def test_what_a_fork_cannot_run_is_run_in_a_new_process(monkeypatch, words, anew
     monkeypatch.setattr(copy, "run_anew", lambda tests, seconds: asked.append(tests[0]))
     assert len(list(copy._results([(["a"], 1), (["b"], 1)], None, "f"))) == 2 + len(anew)
     assert asked == anew
+
+
+# -- equivalents, and tests found by their names ---------------------------------------------------
+
+
+def test_every_equivalent_is_a_change_that_can_be_made():
+    """A line goes, or follows, when the source changes."""
+    for file, function, line in main["equivalents"]():
+        source = (main["ROOT"] / file).read_bytes()
+        changes = places.Finder(source, file).found
+        lines = {change.line_of(source) for change in changes if change.function == function}
+        assert line in lines, f"{file} ({function}): {line}"
+
+
+@pytest.mark.parametrize(
+    ("file", "tests"),
+    [
+        ("net.py", ["tests/unit/test_net.py"]),
+        ("layers/ssd/predictions.py", ["tests/layers/test_ssd.py"]),
+        ("engines/onednn/core/planes.py", ["tests/engines/test_onednn_winograd.py"]),  # the table
+        ("engines/onednn/layers/lrn.py", ["tests/engines/test_onednn_lrn.py"]),
+        ("tools/plot_figure.py", ["tests/unit/tools/test_plot.py"]),  # which imports it
+    ],
+)
+def test_tests_found_by_their_names(file, tests):
+    assert Near(main["ROOT"]).files_of(f"pycaffe_dist/{file}") == tests

@@ -40,7 +40,7 @@ class Writer:
             lambda file: Table(folder / table_name(file.number), file, Room(0))
         )
 
-    def put(self, key: bytes, value: bytes | None, replace: bool = False) -> bool:
+    def put(self, key: bytes, value: bytes | None, replace: bool) -> bool:
         """Take a record; False, and nothing is done, if its key was there before.
 
         Args:

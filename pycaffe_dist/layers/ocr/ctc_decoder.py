@@ -104,7 +104,8 @@ class CTCGreedyDecoder(Reader):
         self.indicated = len(bottom) > 1 and bottom[1].shape[:2] == indicated
         self.check(
             len(bottom) < 3 or self.indicated,
-            f"bottom 1 must be (steps, sequences) = {indicated}, found {bottom[1:2]}",
+            f"bottom 1 must be (steps, sequences) = {indicated}, found "
+            f"{', '.join(str(view.shape) for view in bottom[1:2])}",
         )
         most = len(bottom) if self.indicated else 1
         self.check(len(top) <= most, f"takes {most} top(s) with these bottoms, found {len(top)}")

@@ -105,6 +105,14 @@ def test_damaged_meta_pages(database, at, new, said):
         read_all(database(at, new))
 
 
+@pytest.mark.parametrize("word", [b"\x08\0", b"\xfa\x0f", b"\x21\x0f"], ids=bytes.hex)
+def test_a_node_outside_of_its_page(database, content, word):
+    """Among the node offsets, behind the last place of one, odd."""
+    path = database(pages_of(content, 2)[0] + 16, word)
+    with pytest.raises(FileError, match=r"page \d+ has nodes outside of itself"):
+        read_all(path)
+
+
 @pytest.mark.parametrize("root", [0, 1, 100_000, 1 << 62])
 def test_a_root_that_is_no_page(database, content, root):
     for meta in (0, PAGE):

@@ -77,6 +77,7 @@ def test_places_count_from_one_and_lines_lose_their_ends(at, place, line):
         (r"'\377\xfF'", b"\xff\xff"),
         (r"'\303\251'", "é".encode()),
         (r"'\u00e9\U0001F600'", "é😀".encode()),
+        (r"'\ud7ff\ue000\U0010ffff'", "\ud7ff\ue000\U0010ffff".encode()),
         ("'é'", "é".encode()),
         ("'\udcff'", b"\xff"),  # a byte of the file that is no UTF-8
         (r"'\\n'", b"\\n"),
@@ -106,7 +107,7 @@ def test_wrong_escapes(literal, message):
     assert str(e.value) == message
 
 
-@pytest.mark.parametrize("escape", [r"\U00110000", r"\UFFFFFFFF", r"\ud800", r"\udc80"])
+@pytest.mark.parametrize("escape", [r"\U00110000", r"\UFFFFFFFF", r"\ud800", r"\udc80", r"\udfff"])
 def test_an_escape_that_is_no_character_is_named(escape):
     with pytest.raises(ValueError) as e:
         unescape(f"'{escape}'")

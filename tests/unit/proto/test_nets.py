@@ -5,7 +5,7 @@ from google.protobuf import text_format
 from pycaffe_dist.errors import FileError, NetError, PrototxtError, UpgradeError
 from pycaffe_dist.proto import nets
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter, NetState, SolverParameter
-from pycaffe_dist.proto.nets import read_net, read_solver, train_net
+from pycaffe_dist.proto.nets import is_solver, read_net, read_solver, train_net
 from pycaffe_dist.proto.splits import insert_splits
 from pycaffe_dist.proto.state import filter_net
 
@@ -296,3 +296,9 @@ def test_a_net_with_errors_is_still_a_net(written, text):
         read_net(written(text))
     with pytest.raises(PrototxtError):
         read_solver(written("nett: 'x'"))
+
+
+def test_only_the_outermost_names_tell_a_solver():
+    net = "net_param { layer { } layer { } layer { } }"
+    assert is_solver(f"{net} base_lr: 1")
+    assert not is_solver("layer { } " + "x { base_lr: 1 lr_policy: 'fixed' max_iter: 1 }")

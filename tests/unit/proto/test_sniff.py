@@ -166,6 +166,11 @@ def test_what_is_nothing(data, said):
     assert kind(data, "NetParameter") == said
 
 
+def test_a_field_of_another_kind_is_not_what_is_wanted():
+    data = b"\x08\x05\x18\x01\x30\x07"  # its history, field 3, is a number
+    assert kind(data, "SolverState") == "is no Caffe file that we know"
+
+
 @pytest.mark.parametrize("wanted", FILES)
 def test_what_begins_well_and_breaks_off_is_left_to_the_reader(wanted):
     assert kind(FILES[wanted].SerializeToString()[:-1], wanted) == wanted

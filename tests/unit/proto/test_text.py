@@ -205,6 +205,12 @@ def test_lists_have_commas_between_and_nowhere_else(text):
     assert len(problems(text)) >= 1
 
 
+def test_what_follows_a_value_that_is_none_is_still_read():
+    found = problems("name: ~\nbogus: 1\nloss_weight: 5abc.d\nwrong: 2")
+    assert [p[:2] for p in found] == [(1, 7), (2, 1), (3, 14), (4, 1)]
+    assert found[1][2] == 'LayerParameter has no field "bogus"'
+
+
 def test_an_octal_number_is_no_float():
     # The C++ library says "Expect a decimal number"; older ones read 8, never 10.
     assert [p[:2] for p in problems("loss_weight: 010")] == [(1, 14)]

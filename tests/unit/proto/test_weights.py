@@ -207,6 +207,15 @@ def test_state(file):
     assert [h.shape for h in read.history] == [(2, 3), (1, 1, 2, 3), ()]
 
 
+def test_fields_of_a_state_are_told_by_their_numbers(tmp_path):
+    path = tmp_path / "a.solverstate"
+    # iter: 5, an empty history, current_step: 2, minimum_loss: 0.5, iter_last_event: 7
+    path.write_bytes(b"\x08\x05\x1a\0\x20\x02\x2d\0\0\0\x3f\x30\x07")
+    state = read_state(path)
+    assert (state.iter, state.current_step) == (5, 2)
+    assert (state.minimum_loss, state.iter_last_event) == (0.5, 7)
+
+
 def test_mean_image(file):
     blob = read_binaryproto(file(BlobProto(num=1, channels=3, height=2, width=2, data=range(12))))
     assert blob.shape == (1, 3, 2, 2)

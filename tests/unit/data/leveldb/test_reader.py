@@ -200,6 +200,12 @@ def test_refuses(recorded, tmp_path):
     with pytest.raises(FileError, match=r"000018\.ldb: is missing; .* the records b'00"):
         LevelDB(str(copy))
     (copy / "other").rename(copy / "000018.ldb")
+    (copy / "000018.ldb").unlink()
+    os.mkfifo(copy / "000018.ldb")  # whoever opens it waits for ever
+    with pytest.raises(FileError, match=r"000018\.ldb: cannot be read: it is a pipe"):
+        read(LevelDB(str(copy)))
+    (copy / "000018.ldb").unlink()
+    shutil.copy(path / "000018.ldb", copy)
     (copy / "000019.log").unlink()
     with pytest.raises(FileError, match=r"000019\.log: is missing"):
         LevelDB(str(copy))
