@@ -18,11 +18,12 @@ $(STAMP): pyproject.toml setup.py scripts/install.py
 	$(PY) scripts/install.py run
 	touch $@
 
-$(DEV): $(STAMP)
+$(DEV): $(STAMP) scripts/cudnn_parts.py
 	$(PY) scripts/install.py dev
+	$(PY) scripts/cudnn_parts.py
 	touch $@
 
-setup-gpu: $(GPU)  ## CuPy with its CUDA libraries, and NCCL, into .venv; the driver is NVIDIA's
+setup-gpu: $(GPU)  ## CuPy with its CUDA libraries, NCCL and cuDNN, into .venv; the driver is NVIDIA's
 
 $(GPU): $(DEV)
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'

@@ -26,7 +26,18 @@ def main(argv: list[str]) -> int:
             raise
         print(f"No GPU can be used here: {e}", file=sys.stderr)  # an answer: none was named
         return 0
+    log.info("common.cpp:178", "%-30s %s", "cuDNN:", cudnn())
     for device in found:
         for what, value in describe(device):
             log.info("common.cpp:178", "%-30s %s", what + ":", value)
     return 0
+
+
+def cudnn() -> str:
+    """Its version, or that it is not there."""
+    from pycaffe_dist.engines.cupy.cudnn import library
+
+    try:
+        return str(library.load().release)
+    except MissingPartError:
+        return "not found"

@@ -28,6 +28,10 @@ class RefusedError(Exception):
     """An implementation that does not compute a case: another one does."""
 
 
+class UnsupportedError(RefusedError):
+    """It is not made for such cases, of which nobody need be told."""
+
+
 class Named(Protocol):
     name: str
 

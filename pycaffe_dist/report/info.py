@@ -26,8 +26,14 @@ PROBE_SECONDS = 30  # an MPI that takes longer to say its name is as good as non
 PARTS = {
     "cpu": (("onednn-cpu-gomp", "llvmlite"), "the fast CPU engine"),
     "mpi": (("mpi4py", "openmpi"), "training on several ranks and machines"),
-    "gpu": (("cupy-cuda12x", "nvidia-nccl-cu12"), "layers on NVIDIA GPUs, and between several"),
-    "gpu13": (("cupy-cuda13x", "nvidia-nccl-cu13"), "the same, with CUDA 13"),
+    "gpu": (
+        ("cupy-cuda12x", "nvidia-nccl-cu12", "nvidia-cudnn-cu12"),
+        "layers on NVIDIA GPUs, and between several",
+    ),
+    "gpu13": (
+        ("cupy-cuda13x", "nvidia-nccl-cu13", "nvidia-cudnn-cu13"),
+        "the same, with CUDA 13",
+    ),
     "plot": (("matplotlib",), "charts of training logs"),
     "runtime": (("openvino", "onnxruntime", "onnx"), "nets in TEST by the fastest library"),
 }
@@ -46,7 +52,7 @@ class Row:
 
 
 def gather() -> list[Row]:
-    return [*_machine(), *_packages(), *_engines(), *_mpi(), *_gpus(), *_nccl()]
+    return [*_machine(), *_packages(), *_engines(), *_mpi(), *_gpus(), *_nccl(), *_cudnn()]
 
 
 def _version(distribution: str) -> str | None:
@@ -97,6 +103,12 @@ def _gpu_extra() -> str:
 def _add(extra: str) -> str:
     """The command that installs what is missing of an extra, or all of it if nothing is."""
     return _missing(extra) or install_command(extra)
+
+
+def _add_wheel(name: str) -> str:
+    """The command that installs a library of NVIDIA's, for the CUDA that CuPy is for."""
+    extra, cuda = ("gpu13", 13) if _version("cupy-cuda13x") else ("gpu", 12)
+    return install_command(extra, [f"{name}-cu{cuda}"])
 
 
 def _missing(extra: str) -> str:
@@ -176,7 +188,17 @@ def _nccl() -> list[Row]:
     try:
         return [Row("GPUs", "NCCL", True, nccl.version())]
     except MissingPartError:
-        return [Row("GPUs", "NCCL", False, "not found", _add("gpu"))]
+        return [Row("GPUs", "NCCL", False, "not found", _add_wheel("nvidia-nccl"))]
+
+
+def _cudnn() -> list[Row]:
+    from pycaffe_dist.engines.cupy.cudnn import library
+
+    try:
+        return [Row("GPUs", "cuDNN", True, library.load().release)]
+    except MissingPartError:
+        text = "not found; convolutions are computed by kernels of our own"
+        return [Row("GPUs", "cuDNN", False, text, _add_wheel("nvidia-cudnn"))]
 
 
 def _gpus() -> list[Row]:

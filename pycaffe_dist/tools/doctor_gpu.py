@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.engines.cupy import backend, kernels, nccl
+from pycaffe_dist.engines.cupy.cudnn import library
 from pycaffe_dist.engines.cupy.devices import properties
 from pycaffe_dist.engines.cupy.engine import CupyEngine, create
 from pycaffe_dist.errors import PcdError
@@ -75,11 +75,9 @@ def _version(number: int) -> str:
 
 
 def _cudnn() -> str:
-    """Nothing of ours asks for it; it is told for whoever compares."""
-    name = ctypes.util.find_library("cudnn")
-    if name is None:
-        raise PcdError("not found; our own kernels compute, and need none")
-    return name
+    """Its version; without it our own kernels compute convolutions."""
+    found = library.load()
+    return f"{found.release}, {found.path}"
 
 
 def _of_device(device: int) -> Iterator[Finding]:

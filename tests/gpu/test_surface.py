@@ -234,6 +234,7 @@ def test_time_test_and_device_query(folder):
         lines = pcd(folder, "device_query", *args)
         assert lines.count("Device id:") == 2
         assert "Name:                          emulated on the CPU" in lines
+        assert lines.count("cuDNN:") == 1
 
 
 def test_a_machine_without_a_gpu_says_so_and_fails_unless_auto_is_asked_for(folder):

@@ -2,24 +2,16 @@
 
 import numpy as np
 import pytest
+from passes import numbers
 
 from pycaffe_dist.testing import emulation
 from pycaffe_dist.testing.gpu import emulated
-from pycaffe_dist.testing.layers import LayerCase, LayerRun
 
 RNG = np.random.default_rng(4)
 FILL = 'weight_filler { type: "gaussian" std: 1 }'
 DIRECT = {"depthwise_forward", "depthwise_backward", "depthwise_weight_sums"}
 COLUMNS = {"im2col", "col2im"}
 COLUMNS_ND = {"im2col_nd", "col2im_nd"}
-
-
-def numbers(layer, x):
-    """Top, gradients of the bottom and of all parameters, for a gradient of the top."""
-    run = LayerRun(LayerCase(layer, [x]))
-    (y,) = run.forward()
-    run.backward([np.cos(np.arange(y.size)).reshape(y.shape)], [True])
-    return [y, run.bottom[0].blob.diff.copy(), *(blob.diff.copy() for blob in run.layer.blobs)]
 
 
 @pytest.mark.parametrize(

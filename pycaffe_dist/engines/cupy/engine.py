@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.engines.base import Engine
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.convolution.choice import Convolutions
+from pycaffe_dist.engines.cupy.cudnn import Handle
 from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
@@ -168,6 +170,11 @@ class CupyEngine(Engine):
                 raise check.layer.error(check.message(value, at))
 
     # -- which way computes ------------------------------------------------------------------
+
+    @cached_property
+    def cudnn(self) -> Handle | None:
+        """None: it is not there, or the device is emulated, whose memory it cannot reach."""
+        return None if backend.is_emulated() else Handle.on(int(self.home.compute.ptr))
 
     def fix_choices(self) -> None:
         self.convolutions.choices.measuring = False

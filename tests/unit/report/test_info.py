@@ -2,10 +2,12 @@ import json
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from pycaffe_dist.engines import NAMES, current
+from pycaffe_dist.engines.cupy.cudnn import library as cudnn
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.report import info
@@ -200,6 +202,17 @@ def test_nccl(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     (row,) = info._nccl()
     assert not row.there and "nvidia-nccl" in row.add
+
+
+def test_cudnn(monkeypatch):
+    monkeypatch.setattr(cudnn, "load", lambda: SimpleNamespace(release="9.12.0"))
+    assert info._cudnn() == [Row("GPUs", "cuDNN", True, "9.12.0")]
+    monkeypatch.undo()
+    monkeypatch.setenv("PCD_CUDNN", "/none/libcudnn.so.9")
+    cudnn.load.cache_clear()
+    (row,) = info._cudnn()
+    assert not row.there and "kernels of our own" in row.text and "nvidia-cudnn" in row.add
+    cudnn.load.cache_clear()
 
 
 ROWS = [

@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.aliases import DeviceArray
-from pycaffe_dist.engines.choice import Candidate, Choices, RefusedError, cache_file, word
+from pycaffe_dist.engines.choice import (
+    Candidate,
+    Choices,
+    RefusedError,
+    UnsupportedError,
+    cache_file,
+    word,
+)
 from pycaffe_dist.engines.cupy import backend
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
 from pycaffe_dist.engines.cupy.convolution.columns import Columns
+from pycaffe_dist.engines.cupy.convolution.cudnn import CuDnn
 from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
 from pycaffe_dist.engines.cupy.convolution.way import Offer, Way
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 
 REFERENCE = Columns
 # The first that takes a case is the rule's choice.
-WAYS: tuple[type[Way], ...] = (Depthwise, Columns)
+WAYS: tuple[type[Way], ...] = (Depthwise, Columns, CuDnn)
 # How far the largest difference may be, in units of the root mean square of what is right: above
 # what orders of sums and Winograd's transforms cost, below one product of some thousand.
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3, "tf32": 1e-2}
@@ -47,6 +55,7 @@ class Convolutions:
         self.choices = Choices(path, self._clock)
         self.choices.measuring = not backend.is_emulated()
         self._ways: dict[Case, Way] = {}
+        self._said: set[str] = set()
 
     def run(
         self,
@@ -63,7 +72,7 @@ class Convolutions:
         try:
             way.run(image, weights, out, bias)
         except RefusedError as e:
-            _say_dropped(way.name, case, str(e))
+            self._say_dropped(way.name, case, str(e))
             self._ways[case] = REFERENCE(self.engine, case)
             self._ways[case].run(image, weights, out, bias)
 
@@ -97,18 +106,22 @@ class Convolutions:
         Raises:
             RefusedError: it does not.
         """
-        way = offer.build()
-        if not self.checking or offer.name == REFERENCE.name:
-            return way
         try:
-            far = sample.distance(way)
-            limit = TOLERANCE[sample.case.precision]
-            if not far <= limit:  # NaN is not, either
-                raise RefusedError(f"its results are off by {far:.2g}, more than {limit:g}")
+            way = offer.build()
+            if self.checking and offer.name != REFERENCE.name:
+                sample.check(way)
+        except UnsupportedError:
+            raise
         except RefusedError as e:
-            _say_dropped(way.name, sample.case, str(e))
+            self._say_dropped(offer.name, sample.case, str(e))
             raise
         return way
+
+    def _say_dropped(self, name: str, case: Case, why: str) -> None:
+        """A line in the log, once for each reason: a broken library fails in every case."""
+        if why not in self._said:
+            self._said.add(why)
+            log.warning("convolution", "%s does not compute %s: %s", name, case, why)
 
     @cached_property
     def _start(self) -> Any:
@@ -140,12 +153,18 @@ class Sample:
 
         return run
 
-    def distance(self, way: Way) -> float:
-        """The largest difference from the reference, in units of the reference's size."""
+    def check(self, way: Way) -> None:
+        """Compare with the reference.
+
+        Raises:
+            RefusedError: it makes something else.
+        """
         xp, right = self.engine.xp, self._right
-        found = self._made_by(way)
-        far = xp.absolute(found - right).max()
-        return float(far) / max(float(xp.sqrt(xp.square(right).sum() / right.size)), 1e-30)
+        far = float(xp.absolute(self._made_by(way) - right).max())
+        far /= max(float(xp.sqrt(xp.square(right).sum() / right.size)), 1e-30)
+        limit = TOLERANCE[self.case.precision]
+        if not far <= limit:  # NaN is not, either
+            raise RefusedError(f"its results are off by {far:.2g}, more than {limit:g}")
 
     @cached_property
     def _arrays(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
@@ -170,7 +189,3 @@ class Sample:
             made.fill(float("nan"))
         way.run(*arrays)
         return made
-
-
-def _say_dropped(name: str, case: Case, why: str) -> None:
-    log.warning("convolution", "%s does not compute %s: %s", name, case, why)
