@@ -14,7 +14,7 @@ from functools import cache
 from google.protobuf.message import Message
 
 from pycaffe_dist.proto import forks
-from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter, SolverParameter
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
 from pycaffe_dist.proto.text import is_repeated
 
@@ -101,6 +101,10 @@ _UNREAD = """
 """
 
 
+# Of layers of any type: how a fork rounds or prunes their numbers, which is not done here.
+_PASSED_OVER = ("quantization_param", "pruning_param", "fixed_param")
+
+
 def _names(table: str) -> set[str]:
     found, message = set(), ""
     for line in table.splitlines():
@@ -145,6 +149,11 @@ def of_bvlc() -> frozenset[str]:
             fields = (f for f in message.fields if f.number < PRIVATE)
             left += [f.message_type for f in fields if f.message_type]
     return frozenset(found)
+
+
+def passed_over(layer: LayerParameter) -> list[str]:
+    """What a layer says of rounding or pruning: without it, results are near the fork's."""
+    return [name for name in _PASSED_OVER if layer.HasField(name)]
 
 
 def _strange(message: Message) -> Iterator[str]:

@@ -16,6 +16,7 @@ from pycaffe_dist.files import read_bytes
 from pycaffe_dist.proto.caffe_pb2 import (
     TEST,
     TRAIN,
+    NetParameter,
     NetState,
     Phase,
     SolverParameter,
@@ -32,10 +33,10 @@ from pycaffe_dist.proto.nets import (
 )
 from pycaffe_dist.proto.sniff import describe
 from pycaffe_dist.proto.state import filter_net, merge_state
-from pycaffe_dist.proto.strange import ignored
+from pycaffe_dist.proto.strange import ignored, passed_over
 from pycaffe_dist.proto.text import Prototxt
 from pycaffe_dist.proto.weights import read_state, read_weights
-from pycaffe_dist.registry import UNBUILT, readings, unknown_types
+from pycaffe_dist.registry import UNBUILT, reading, readings, unknown_types
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN, Sketch
 from pycaffe_dist.tools.model import dry_net
@@ -213,9 +214,30 @@ def _check_in_state(sketches: _Sketches, state: NetState) -> Report:
         if passed_over := ignored(net):
             names = ", ".join(name.partition(".")[2] for name in passed_over)
             report.warnings.append(f"{file.path}: forks' fields that change no result: {names}")
+        report.warnings += _otherwise(file, net)
     else:
         report.errors.append(f"{file.path}: no layer is left in phase {phase}")
     return report
+
+
+def _otherwise(file: NetFile, net: NetParameter) -> list[str]:
+    """What is computed, but not as the fork that a net was written for computes it."""
+    found = []
+    edges = any(layer.type == "ImageLabelmapData" for layer in net.layer)
+    entropy = "SigmoidCrossEntropyLoss"
+    for layer, line in zip(net.layer, file.lines_of(net), strict=True):
+        texts = [
+            f"{name} is passed over; the fork's own results differ a little"
+            for name in passed_over(layer)
+        ]
+        if edges and layer.type == entropy and reading(layer).dialect != "hed":
+            texts.append(
+                "is BVLC's; in HED, where ImageLabelmapData comes from, it weighs edges by how "
+                "rare they are: `--dialect hed`"
+            )
+        name = f"layer {_quoted(layer.name)} ({layer.type})"
+        found += [_at(file.path, line, f"{name}: {text}") for text in texts]
+    return found
 
 
 def _describe(sketches: _Sketches, state: NetState, report: Report) -> None:

@@ -163,3 +163,16 @@ def test_nvidias_batch_norm_without_a_scale_has_three_parameters(monkeypatch):
     case = LayerCase('type: "BatchNorm"', [(4, 3, 5)], params=False, ignores_propagate_down=True)
     assert len(LayerRun(case).layer.blobs) == 3
     check_layer(case)
+
+
+def test_softmax_loss_over_a_fixed_number():
+    """R-FCN's PRE_FIXED, which does not depend on how many labels count."""
+    labels = np.array([0.0, 2, 255])
+    words = "ignore_label: 255 normalization: PRE_FIXED pre_fixed_normalizer: 8"
+
+    def reference(x, labels):
+        p = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+        return -(np.log(p[0, 0]) + np.log(p[1, 2])) / 8
+
+    layer = f'type: "SoftmaxWithLoss" loss_param {{ {words} }}'
+    check_layer(LayerCase(layer, [(3, 4), labels], reference=reference))

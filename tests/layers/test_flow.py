@@ -145,6 +145,17 @@ def test_downsample_leaves_out_what_is_no_number():
 
 
 class TestL1Loss:
+    @pytest.mark.parametrize(("dialect", "slope"), [("", -1), ("nvcaffe", 0)])
+    def test_the_slope_of_no_difference(self, dialect, slope, monkeypatch):
+        """DetectNet's L1Loss leaves equal values where they are, FlowNet's does not."""
+        monkeypatch.setenv("PCD_DIALECT", dialect)
+        a, b = np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 5, 0, 4]])
+        run = LayerRun(LayerCase('type: "L1Loss"', [a, b]))
+        assert run.forward()[0] == 6
+        run.backward([np.array(1.0)], [True, True])
+        np.testing.assert_array_equal(run.bottom[0].blob.diff, [[slope, -1, 1, slope]])
+        np.testing.assert_array_equal(run.bottom[1].blob.diff, [[-slope, 1, -1, -slope]])
+
     @pytest.mark.parametrize(
         ("setting", "reference"),
         [

@@ -354,3 +354,37 @@ def test_box_output_takes_out_the_norm():
     )
     found = LayerRun(LayerCase(layer, [x])).forward()[0]
     np.testing.assert_allclose(found[..., 0, 0], [[0, 8, 4, 24, 20]])
+
+
+POOLED = "pooled_h: 2 pooled_w: 2 spatial_scale: 0.5"
+
+
+@pytest.mark.parametrize(
+    ("layer", "shapes", "top"),
+    [
+        (f"ROIPooling' roi_pooling_param {{ {POOLED} }}", [(1, 8, 4, 4), (0, 5)], (0, 8, 2, 2)),
+        (f"ROIAlign' roi_align_param {{ {POOLED} }}", [(1, 8, 4, 4), (0, 5)], (0, 8, 2, 2)),
+        (f"ROIAlign' roi_pooling_param {{ {POOLED} }}", [(1, 8, 4, 4), (0, 5)], (0, 8, 3, 3)),
+        (
+            "PSROIPooling' psroi_pooling_param { output_dim: 2 group_size: 2 spatial_scale: 0.5 }",
+            [(1, 8, 4, 4), (0, 5)],
+            (0, 2, 2, 2),
+        ),
+        (
+            "BoxAnnotatorOHEM' box_annotator_ohem_param { roi_per_img: 3 }",
+            [(0, 5), (0, 1), (0, 1), (0, 8)],
+            (0, 1),
+        ),
+        ("SmoothL1Loss' loss_weight: 1 smooth_l1_loss_param { }", [(0, 8)] * 4, ()),
+        ("SmoothL1LossOHEM' loss_weight: 1", [(0, 8, 1, 1)] * 2, ()),
+        ("SoftmaxWithLossOHEM'", [(0, 4), (0,)], ()),
+    ],
+)
+def test_there_may_be_no_region_at_all(layer, shapes, top):
+    tops = 2 if "Annotator" in layer else 1
+    run = LayerRun(LayerCase(f"type: '{layer}", [np.ones(s) for s in shapes], tops=tops))
+    found = run.forward()[0]
+    assert found.shape == top and not found.any()
+    if "Annotator" not in layer:
+        run.backward([np.ones(top)], [True, *[False] * (len(shapes) - 1)])
+        assert not run.bottom[0].blob.diff.any()

@@ -259,6 +259,12 @@ def test_softmax_loss_with_class_weights():
         LayerRun(LayerCase(layer, [(2, 4, 3), labels]))
 
 
+def test_an_upsample_without_a_mask_takes_a_scale_alone():
+    layer = 'type: "Upsample" upsample_param { scale_h: 2 scale_w: 2 }'
+    with pytest.raises(NetError, match="scale_h is for one with a mask"):
+        LayerRun(LayerCase(layer, [(1, 2, 3, 3)]))
+
+
 def test_class_weights_count_only_where_the_file_says_so():
     """As in SegNet, which reads class_weighting with weight_by_label_freqs alone."""
     weighted = 'type: "SoftmaxWithLoss" loss_param { class_weighting: [5, 2, 1] }'

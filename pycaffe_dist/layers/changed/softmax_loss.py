@@ -1,10 +1,12 @@
-"""SoftmaxWithLoss with happynear's ``normalize_type``."""
+"""SoftmaxWithLoss with happynear's ``normalize_type``, or R-FCN's fixed divisor."""
 
 from __future__ import annotations
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.layer import register
+from pycaffe_dist.layers.rcnn.ohem import FixedNormalizer
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
+from pycaffe_dist.proto.caffe_pb2 import LossParameter
 
 EPS = 1e-6
 
@@ -32,3 +34,13 @@ class NormalizedWithLoss(SoftmaxWithLoss):
             xp.divide(x, xp.sqrt(xp.square(x).sum(axis=1, keepdims=True) + eps), out=out)
         else:
             super().probabilities(x, out)
+
+
+@register(
+    "SoftmaxWithLoss",
+    dialect="rfcn",
+    when=lambda p: p.loss_param.normalization == LossParameter.PRE_FIXED,
+    why="loss_param has normalization: PRE_FIXED",
+)
+class FixedSoftmaxWithLoss(FixedNormalizer, SoftmaxWithLoss):
+    """−1/n Σ log p[label], n = ``pre_fixed_normalizer``, at least 1;  ∂x = (p − [label])/n."""

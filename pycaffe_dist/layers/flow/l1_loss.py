@@ -1,4 +1,4 @@
-"""L1Loss of FlowNet 2 and ChannelNorm."""
+"""L1Loss of FlowNet 2, and of NVIDIA's DetectNet; ChannelNorm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import Loss
 
 
-@register("L1Loss")
+@register("L1Loss", dialect="flownet")
 class L1Loss(Loss):
     """Σ |d| / n, d = a − b, or a alone;  ∂a = sign(d)/n, ∂b = −∂a, with the sign of 0 as −1.
 
@@ -60,8 +60,11 @@ class L1Loss(Loss):
         plateau = self.layer_param.l1_loss_param.plateau
         if plateau > 0:
             counts &= abs(d) >= plateau
-        self.slope.data[...] = self.xp.where(d > 0, 1, -1) * counts
+        self.slope.data[...] = self.sign(d) * counts
         return (d * self.slope.data).sum()
+
+    def sign(self, d: Array) -> Array:
+        return self.xp.where(d > 0, 1, -1)
 
     def _euclidean(self, d: Array) -> Array:
         xp, p = self.xp, self.layer_param.l1_loss_param
@@ -71,6 +74,19 @@ class L1Loss(Loss):
         root = xp.sqrt(squares * far + self.dtype.type(p.epsilon))
         self.slope.data[...] = d * (far * self.dtype.type(share) / root)[:, None]
         return root.sum()
+
+
+@register(
+    "L1Loss",
+    dialect="nvcaffe",
+    when=lambda p: False,
+    why="only if asked for, since nothing in a layer tells",
+)
+class DetectNetL1Loss(L1Loss):
+    """Σ |a − b| / N;  ∂a = sign(a − b)/N, ∂b = −∂a, and 0 where a = b."""
+
+    def sign(self, d: Array) -> Array:
+        return self.xp.sign(d)
 
 
 @register("ChannelNorm")

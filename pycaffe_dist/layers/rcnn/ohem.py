@@ -134,7 +134,8 @@ class BoxAnnotatorOHEM(Layer):
         firsts = place[begins][xp.cumsum(begins) - 1]
         picked = xp.zeros(count, bool)
         picked[order] = place - firsts < self.most
-        labels, weights = bottom[2].data.reshape(-1), bottom[3].data.reshape(count, -1)
+        labels = bottom[2].data.reshape(-1)
+        weights = bottom[3].data.reshape(count, bottom[3].count_from(1))
         chosen = xp.where(picked, labels, self.dtype.type(self.ignored))
         top[0].data[...] = chosen.reshape(top[0].shape)
         top[1].data[...] = (weights * picked[:, None]).reshape(top[1].shape)

@@ -27,8 +27,8 @@ class Bins:
 
     def spans(self) -> tuple[Array, Array, Array, Array]:
         """top, bottom (R, rows, 1) and left, right (R, 1, columns)."""
-        top, bottom = (a.reshape(*a.shape, 1) for a in (self.top, self.bottom))
-        left, right = (a.reshape(len(a), 1, -1) for a in (self.left, self.right))
+        top, bottom = (a[:, :, None] for a in (self.top, self.bottom))
+        left, right = (a[:, None] for a in (self.left, self.right))
         return top, bottom, left, right
 
 

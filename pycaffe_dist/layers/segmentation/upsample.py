@@ -106,6 +106,8 @@ class NearestUpsample(Layer):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.upsample_param
+        for name in ("scale_h", "scale_w", "pad_out_h", "pad_out_w", "upsample_h", "upsample_w"):
+            self.check(not p.HasField(name), f"{name} is for one with a mask, as its second bottom")
         self.scale = p.scale if p.HasField("scale") else 1
         self.check(self.scale > 0, f"scale must be above 0, found {self.scale}")
 

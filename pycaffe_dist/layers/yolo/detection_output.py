@@ -108,6 +108,7 @@ class YoloDetectionOutput(YoloOutput):
 
     def setup(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.yolo_detection_output_param
+        self.check(p.coords == 4, f"knows boxes of 4 numbers only, not {p.coords}")
         self.threshold, self.numbers = p.nms_threshold, 5 + p.num_classes
         self.sizes = np.array(p.biases, np.float64).reshape(-1, 2)
         self.check(

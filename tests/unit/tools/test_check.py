@@ -382,6 +382,24 @@ def test_unknown_types_of_both_phases_come_in_one_line(write):
     ]
 
 
+def test_what_is_computed_otherwise_than_in_its_fork_is_told(write, monkeypatch):
+    quantized = "inner_product_param { num_output: 2 } quantization_param { bw_params: 8 }"
+    text = NET.replace("inner_product_param { num_output: 2 }", quantized)
+    assert check_file(write(text)).warnings == [
+        'net.prototxt:3: layer "ip" (InnerProduct): quantization_param is passed over; the fork\'s '
+        "own results differ a little"
+    ]
+    edges = """layer { name: "d" type: "ImageLabelmapData" top: "x" top: "t" transform_param {
+crop_size: 8 } image_data_param { source: "nowhere" batch_size: 1 } }
+layer { name: "c" type: "Convolution" bottom: "x" top: "c"
+convolution_param { num_output: 1 kernel_size: 1 } }
+layer { name: "l" type: "SigmoidCrossEntropyLoss" bottom: "c" bottom: "t" top: "l" }"""
+    told = 'net.prototxt:5: layer "l" (SigmoidCrossEntropyLoss): is BVLC\'s; in HED,'
+    assert any(w.startswith(told) for w in check_file(write(edges)).warnings)
+    monkeypatch.setenv("PCD_DIALECT", "hed")
+    assert not any(w.startswith(told) for w in check_file(write(edges)).warnings)
+
+
 def test_fields_of_a_fork_and_its_types_together(write):
     """What does not parse is told as before, and what is beyond the syntax behind it."""
     text = (
