@@ -155,6 +155,7 @@ class TestL1Loss:
         run.backward([np.array(1.0)], [True, True])
         np.testing.assert_array_equal(run.bottom[0].blob.diff, [[slope, -1, 1, slope]])
         np.testing.assert_array_equal(run.bottom[1].blob.diff, [[-slope, 1, -1, -slope]])
+        check_layer(LayerCase('type: "L1Loss"', [(2, 3), (2, 3)]))
 
     @pytest.mark.parametrize(
         ("setting", "reference"),
