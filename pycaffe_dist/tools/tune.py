@@ -24,6 +24,11 @@ def choices() -> Choices:
         NetError: it has nothing to choose from.
     """
     engine = engines.current()
+    if engine.name == "cupy":
+        from pycaffe_dist.engines.cupy import CupyEngine
+
+        assert isinstance(engine, CupyEngine)
+        return engine.convolutions.choices
     if engine.name != "onednn":
         raise NetError(
             f"the engine {engine.name} computes each layer in one way: there is nothing to measure"

@@ -14,7 +14,10 @@ from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
 from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.testing import cupy_standin as xp
 from pycaffe_dist.testing import emulation
+from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.gpu import emulated
+from pycaffe_dist.testing.layers import LayerCase, LayerRun
+from pycaffe_dist.tools.tune import choices, tune
 
 RNG = np.random.default_rng(6)
 FLOAT = np.dtype(np.float32)
@@ -217,3 +220,46 @@ def test_no_memory_for_a_trial_leaves_the_reference(room, monkeypatch):
     monkeypatch.setattr(choice.Sample, "_arrays", property(full))
     room.run(of, *given)
     assert type(room._ways[of]) is Columns
+
+
+def test_people_are_told_what_computes(room):
+    def told(kind, settings):
+        layer = f'type: "{kind}" convolution_param {{ num_output: 4 kernel_size: 3 {settings} }}'
+        run = LayerRun(LayerCase(layer, [np.ones((2, 4, 6, 5))]))
+        run.forward()
+        before = room.engine.computed_by(run.layer)
+        run.backward([np.ones(run.top[0].shape)], [True])
+        return before, room.engine.computed_by(run.layer)
+
+    for kind in ("Convolution", "Deconvolution"):
+        assert told(kind, "") == (("columns", "cupy"), ("columns", "columns"))
+        assert told(kind, "group: 4") == (("depthwise", "cupy"), ("depthwise", "depthwise"))
+    relu = LayerRun(LayerCase('type: "ReLU"', [np.ones(3)]))
+    assert room.engine.computed_by(relu.layer) == ("cupy", "cupy")
+
+
+NET = """
+name: "small"
+layer { name: "data" type: "Input" top: "x" input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } }
+layer { name: "c" type: "Convolution" bottom: "x" top: "c"
+  convolution_param { num_output: 4 group: 4 kernel_size: 3 } }
+"""
+
+
+def test_a_net_can_be_measured_and_what_was_found_is_listed(room, tmp_path):
+    (tmp_path / "net.prototxt").write_text(NET)
+    assert choices() is room.choices
+    room.choices.measuring = True
+    lines = tune(str(tmp_path / "net.prototxt"))
+    (line,) = [line for line in lines if line.startswith("forward, float32: 2x4x6x5 to 2x4x4x3")]
+    assert {"depthwise", "columns"} <= set(line.split()) or "not settled" in line
+    assert room.choices.path.exists() == ("not settled" not in line)
+
+
+def test_the_clock_tells_short_times_after_long_ones(room, monkeypatch):
+    """CUDA's times have 24 bits, which tell an hour to a quarter of a millisecond."""
+    told = iter([3_600_000, 0.01])
+    monkeypatch.setattr(cuda, "get_elapsed_time", lambda *_: np.float32(next(told)))
+    first, second, third = (room._clock() for _ in range(3))
+    assert (first, second) == (0, 3600)
+    assert third - second == pytest.approx(1e-5, rel=1e-3)

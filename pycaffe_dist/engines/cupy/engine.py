@@ -18,14 +18,14 @@ from pycaffe_dist.engines.cupy.convolution.choice import Convolutions
 from pycaffe_dist.engines.cupy.cudnn import Handle
 from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
-from pycaffe_dist.engines.cupy.launch import Launcher, accelerates
+from pycaffe_dist.engines.cupy.launch import Launcher, OnDevice, accelerates
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
-    from pycaffe_dist.engines.cupy.launch import OnDevice
+    from pycaffe_dist.layer import Layer
     from pycaffe_dist.memory import Value
 
 _engines: dict[tuple[str, int], CupyEngine] = {}
@@ -185,6 +185,11 @@ class CupyEngine(Engine):
     def give_choices(self, choices: Mapping[str, str]) -> None:
         if choices.get("machine") == self.machine:  # on another one, others are faster
             self.convolutions.choices.give(choices)
+
+    def computed_by(self, layer: Layer) -> tuple[str, str]:
+        if isinstance(layer, OnDevice):
+            return layer.computed_by()
+        return self.name, self.name
 
     @property
     def machine(self) -> str:

@@ -87,6 +87,10 @@ class OnDevice(Layer):
     def launch(self, name: str, n: int, *args: Any) -> None:
         self.engine.launch(name, self.dtype, n, *args)
 
+    def computed_by(self) -> tuple[str, str]:
+        """What computes its forward and backward passes, for people."""
+        return self.engine.name, self.engine.name
+
     def kept(self, name: str, shape: Sequence[int], dtype: DTypeLike | None = None) -> Any:
         """An array of the layer's own, which keeps its values between forward and backward."""
         rooms: Facts = self.__dict__.setdefault("_kept", {})

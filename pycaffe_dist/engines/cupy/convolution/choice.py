@@ -56,6 +56,8 @@ class Convolutions:
         self.choices.measuring = not backend.is_emulated()
         self._ways: dict[Case, Way] = {}
         self._said: set[str] = set()
+        self._seconds = 0.0  # of the clock, at its last event
+        self._event: Any = None
 
     def run(
         self,
@@ -75,6 +77,11 @@ class Convolutions:
             self._say_dropped(way.name, case, str(e))
             self._ways[case] = REFERENCE(self.engine, case)
             self._ways[case].run(image, weights, out, bias)
+
+    def way(self, case: Case) -> str:
+        """The name of what computes a case; nothing before it came up."""
+        found = self._ways.get(case)
+        return found.name if found else ""
 
     @contextmanager
     def forced(self, name: str) -> Iterator[None]:
@@ -96,9 +103,14 @@ class Convolutions:
             for offer in offers
         ]
         try:
-            return self.choices.pick(str(case), candidates).product
+            return self.choices.pick(self._name(case), candidates).product
         except MemoryError:  # not even for a trial
             return REFERENCE(self.engine, case)
+
+    def _name(self, case: Case) -> str:
+        """Under which a choice is remembered: with another cuDNN, or with none, it is another."""
+        handle = self.engine.cudnn
+        return f"{case}, cuDNN {handle.library.release}" if handle else str(case)
 
     def _made(self, offer: Offer, sample: Sample) -> Way:
         """What is offered, if it computes what the reference does.
@@ -123,19 +135,17 @@ class Convolutions:
             self._said.add(why)
             log.warning("convolution", "%s does not compute %s: %s", name, case, why)
 
-    @cached_property
-    def _start(self) -> Any:
-        return self._now()
-
-    def _now(self) -> Any:
-        event = self.engine.home.compute.record()
-        event.synchronize()
-        return event
-
     def _clock(self) -> float:
-        """The device's clock, when it has done all that it was given."""
-        start = self._start
-        return float(self.engine.xp.cuda.get_elapsed_time(start, self._now())) / 1e3
+        """Seconds of the device, when it has done all that it was given.
+
+        They are added up from event to event: CUDA tells what is between two in 24 bits.
+        """
+        before, self._event = self._event, self.engine.home.compute.record()
+        self._event.synchronize()
+        if before is not None:
+            passed = float(self.engine.xp.cuda.get_elapsed_time(before, self._event))  # ms
+            self._seconds += passed / 1e3
+        return self._seconds
 
 
 class Sample:

@@ -39,6 +39,8 @@ class DeviceIm2col(OnDevice, Im2col):
 class DeviceBaseConvolution(OnDevice, BaseConvolution):
     """Each of the three products is computed in the way that the engine has chosen for it."""
 
+    forward_direction = Direction.FORWARD
+
     def gather(
         self,
         image: DeviceArray,
@@ -59,6 +61,18 @@ class DeviceBaseConvolution(OnDevice, BaseConvolution):
         shape = self.images, self.outputs, prod(top_diff.shape[self.axis + 1 :])
         self.sums("channel_sums", shape, top_diff, out=self.params[1].diff, keep=1)
 
+    def computed_by(self) -> tuple[str, str]:
+        """The ways of the products that came up so far."""
+        ways = {d: self.engine.convolutions.way(self._case(d)) for d in Direction}
+        forward = ways.pop(self.forward_direction)
+        backward = " / ".join(dict.fromkeys(filter(None, ways.values())))
+        return forward or self.engine.name, backward or self.engine.name
+
+    def _case(self, direction: Direction) -> Case:
+        sides = self.images, self.image_channels, self.out_channels, self.group
+        precision = self.engine.multiply.precision(self.dtype)
+        return Case(direction, self.windows, *sides, self.dtype, precision)
+
     def _run(
         self,
         direction: Direction,
@@ -67,11 +81,8 @@ class DeviceBaseConvolution(OnDevice, BaseConvolution):
         out: DeviceArray,
         bias: DeviceArray = None,
     ) -> None:
-        sides = self.images, self.image_channels, self.out_channels, self.group
-        precision = self.engine.multiply.precision(self.dtype)
-        case = Case(direction, self.windows, *sides, self.dtype, precision)
         arrays = self._as_image(image), weights, self._as_out(out)
-        self.engine.convolutions.run(case, *arrays, bias)
+        self.engine.convolutions.run(self._case(direction), *arrays, bias)
 
 
 @accelerates("Convolution")
@@ -91,7 +102,7 @@ class DeviceConvolutionDepthwise(ConvolutionDepthwise, DeviceConvolution):
 
 @accelerates("Deconvolution")
 class DeviceDeconvolution(DeviceBaseConvolution, Deconvolution):
-    pass
+    forward_direction = Direction.DATA
 
 
 @accelerates("Pooling")
