@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist.data import hdf5_source
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
@@ -103,6 +103,33 @@ def test_one_file_is_read_once(tmp_path, source, monkeypatch):
     (tmp_path / "one.txt").write_text(str(tmp_path / "0.h5"))
     assert labels(build(tmp_path / "one.txt", "batch_size: 10"), 3) == [*range(10)] * 3
     assert read == [str(tmp_path / "0.h5")]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_position_in_other_files_is_refused(tmp_path, source, shuffle):
+    both = hdf5_source.HDF5Source(str(source), ["label"], shuffle)
+    both.read([np.empty(12)])
+    position = both.position()
+    assert position["file"] == 1
+    (tmp_path / "one.txt").write_text(str(tmp_path / "0.h5"))
+    one = hdf5_source.HDF5Source(str(tmp_path / "one.txt"), ["label"], shuffle)
+    with pytest.raises(FileError, match="made with another list of HDF5 files"):
+        one.go_to(position)
+    for i in range(2):
+        with h5py.File(tmp_path / f"{i}.h5", "w") as file:
+            file["label"] = np.arange(2)
+    shorter = hdf5_source.HDF5Source(str(source), ["label"], shuffle)
+    with pytest.raises(FileError, match="made with HDF5 files of other lengths"):
+        shorter.go_to(position)
+
+
+def test_datasets_of_one_file_have_equally_many_rows(tmp_path, source):
+    with h5py.File(tmp_path / "1.h5", "a") as file:
+        del file["label"]
+        file["label"] = np.arange(9)
+    net = build(source, "batch_size: 10")
+    with pytest.raises(NetError, match=r'1\.h5: "label" has 9 rows, "data" 10'):
+        labels(net, 2)
 
 
 def refuses(message, *args, **kwargs):

@@ -7,10 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pycaffe_dist.py2.added import ADDED, pictures
+from pycaffe_dist.py2.added import ADDED, add_names, pictures
 from pycaffe_dist.py2.builtins import chr_, ord_
 from pycaffe_dist.py2.compiled import bbox_overlaps
-from pycaffe_dist.py2.shadows import over, plyvel, struct, subprocess
+from pycaffe_dist.py2.shadows import (
+    h5py,
+    hashlib,
+    lmdb,
+    over,
+    pickle,
+    plyvel,
+    struct,
+    subprocess,
+    yaml,
+)
 
 WRITES = [sys.executable, "-c", "import sys; sys.stdout.write('a\\nb\\n')"]
 
@@ -111,3 +121,41 @@ def test_likeness_of_floats_is_from_minus_one_to_one(monkeypatch, kind, words):
     ADDED["skimage.measure"](SimpleNamespace())["compare_ssim"](image, image)
     assert {name: asked[0].get(name) for name in words} == words
     assert ("data_range" in asked[0]) == bool(words)
+
+
+def test_names_are_added_and_none_is_replaced(monkeypatch):
+    monkeypatch.setitem(ADDED, "thing", lambda module: {"there": 1, "gone": 2})
+    module = SimpleNamespace(__name__="thing", there=0)
+    add_names(module)
+    assert (module.there, module.gone) == (0, 2)
+
+
+def test_yaml_needs_no_loader():
+    assert yaml.load("a: 1") == {"a": 1}
+    assert [*yaml.load_all("a: 1\n---\nb: 2")] == [{"a": 1}, {"b": 2}]
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, 2), (-1, 2), (5, 2), (2, 2), (1, 1), (0, 0)])
+def test_pickles_are_such_as_python_2_reads(asked, used):
+    made = pickle.dumps([1, "a"], asked).encode("latin-1")
+    assert made.startswith(b"\x80\x02") == (used == 2) and made.startswith(b"(l") == (used == 0)
+    assert pickle.loads(made) == [1, "a"]
+
+
+def test_a_file_without_a_mode_is_made_or_changed(tmp_path):
+    for name in ("a", "b"):
+        with h5py.File(tmp_path / "file.h5") as file:
+            file[name] = 1
+    with h5py.File(tmp_path / "file.h5", "r") as file:
+        assert (file.mode, [*file]) == ("r", ["a", "b"])
+
+
+def test_sums_of_text():
+    assert hashlib.new("sha1", "abc").hexdigest().startswith("a9993e36")
+    assert hashlib.new("md5").hexdigest() == hashlib.md5("").hexdigest()
+
+
+def test_a_database_takes_its_size_by_place(tmp_path):
+    environment = lmdb.open(tmp_path / "db", 1 << 20)
+    assert environment.info()["map_size"] == 1 << 20
+    environment.close()

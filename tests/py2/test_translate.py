@@ -240,3 +240,17 @@ def test_variables_of_list_comprehensions_are_left_behind(source, found):
     names = {"_py2": py2}
     exec(text_of(source), names)
     assert names["found"] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "mixed"),
+    [
+        (b"if 1:\n\tx = `1`\n", 0),
+        (b"if 1:\n    x = `1`\n", 0),
+        (b"if 1:\n        y = 1\n\tx = `1`\n", 1),
+    ],
+)
+def test_tabs_are_told_where_there_are_spaces_too(text, mixed):
+    made = translate(text, "it.py")
+    assert made.changes["tabs among spaces"] == mixed
+    assert ("tabs among spaces" in made.changes) == bool(mixed)
