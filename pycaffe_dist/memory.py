@@ -8,14 +8,17 @@ and remembers.  Asking to write makes that home the only current one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, KeysView
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, KeysView
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import Array as Array
 from pycaffe_dist.aliases import DType
+
+if TYPE_CHECKING:
+    from pycaffe_dist.pool import Pool
 
 Place = tuple[int, tuple[int, ...]]  # the address and the shape of an array
 
@@ -101,60 +104,6 @@ class Promise(Host):
 
     def __init__(self, keep: Callable[[], object]) -> None:
         self.keep = keep
-
-
-class Pool:
-    """Rooms in the memory of the CPU that are free, to be used again for values of other sizes."""
-
-    def __init__(self) -> None:
-        self.allocated = 0  # bytes
-        self._free: list[Array] = []
-        self._parts: dict[
-            tuple[int, int, DType], tuple[Array, Array]
-        ] = {}  # of a room, by size, type
-        self._wholes: dict[int, Array] = {}  # by part
-
-    def room(self, home: Home, count: int, dtype: DType) -> Array:
-        """Room in ``home`` for ``count`` numbers, with anything in it."""
-        return self.take(home.size_of(count, dtype), home.numbers(dtype))
-
-    def take(self, size: int, dtype: DType) -> Array:
-        """A room of ``size`` bytes with anything in it: the smallest that is not twice as large."""
-        fitting = [r for r in self._free if size <= r.nbytes <= 2 * size]
-        if not fitting:
-            self.allocated += size
-            whole = -(-size // LINE) * LINE  # numbers of any type fit
-            return self._part(aligned(whole, np.dtype(np.uint8)), size, dtype)
-        room = min(fitting, key=lambda r: r.nbytes)
-        # By identity: comparing arrays compares their values.
-        del self._free[next(i for i, r in enumerate(self._free) if r is room)]
-        return self._part(room, size, dtype)
-
-    def _part(self, room: Array, size: int, dtype: DType) -> Array:
-        key = id(room), size, dtype
-        if key not in self._parts:
-            part = room[:size].view(dtype)
-            self._parts[key] = room, part
-            self._wholes[id(part)] = room
-        return self._parts[key][1]
-
-    def give(self, room: Array) -> None:
-        self._free.append(self._wholes.get(id(room), room))
-
-    def free(self) -> set[int]:
-        """Which rooms are free, as ``whole`` names them."""
-        return {id(room) for room in self._free}
-
-    def whole(self, room: Array) -> int:
-        """A name of the room that this one is, or is the beginning of."""
-        return id(self._wholes.get(id(room), room))
-
-    def exchange(self, given: Iterable[Array], taken: Iterable[Array]) -> None:
-        """Some rooms become free, others, which are free, are taken."""
-        for room in given:
-            self.give(room)
-        names = {self.whole(room) for room in taken}
-        self._free = [room for room in self._free if id(room) not in names]
 
 
 class State(NamedTuple):

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pycaffe_dist.memory import Pool, Value
+from pycaffe_dist.memory import Value
+from pycaffe_dist.pool import Pool
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ ROOMS = {
     ),
     "proto": Room("proto/", "errors helpers"),
     "values": Room(
-        "memory.py blob.py fillers.py boxes.py channels.py update_step.py engines/base.py",
+        "memory.py pool.py blob.py fillers.py boxes.py channels.py update_step.py engines/base.py",
         "errors helpers proto",
         names="layer net",
     ),

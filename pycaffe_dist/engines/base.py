@@ -11,7 +11,8 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray
 from pycaffe_dist.errors import NetError, PcdError
-from pycaffe_dist.memory import HOST, Home, Pool, Value
+from pycaffe_dist.memory import HOST, Home, Value
+from pycaffe_dist.pool import Pool
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:

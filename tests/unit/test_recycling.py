@@ -3,7 +3,6 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.layer import Context
-from pycaffe_dist.memory import Pool
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.recycling import recycle
@@ -88,28 +87,3 @@ def test_after_the_second_iteration_nothing_is_allocated(tmp_path):
     solver.step(3)
     solver.test_all()
     assert pool.allocated == before
-
-
-def test_a_pool_gives_the_smallest_room_that_fits_and_knows_it_again():
-    pool, f4 = Pool(), np.dtype(np.float32)
-    large, small = pool.take(4000, f4), pool.take(2400, f4)
-    pool.give(large)
-    pool.give(small)
-    part = pool.take(2000, f4)
-    assert part.base is small.base and part.size == 500
-    pool.give(part)
-    assert pool.take(2000, f4) is part
-    pool.give(part)
-    assert pool.take(2400, f4) is small
-    assert pool.take(1000, f4).base is not large.base  # more than half of it would lie idle
-    assert pool.allocated == 4000 + 2400 + 1000
-
-
-def test_a_pool_gives_a_room_of_the_same_bytes_as_numbers_of_another_type():
-    pool = Pool()
-    room = pool.take(2400, np.dtype(np.float32))
-    pool.give(room)
-    other = pool.take(2400, np.dtype(np.float64))
-    assert (other.dtype, other.size, other.base is room.base) == (np.float64, 300, True)
-    pool.give(other)
-    assert pool.take(2400, np.dtype(np.float32)) is room

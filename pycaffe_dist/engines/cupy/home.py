@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray, DType
-from pycaffe_dist.memory import Home, Pool
+from pycaffe_dist.memory import Home
+from pycaffe_dist.pool import Pool
 
 PIECE = 64 << 20  # bytes that are copied at a time
 MOST_ON_THE_WAY = 512 << 20  # bytes of pinned memory in use: then the host waits for the oldest

@@ -16,7 +16,8 @@ from pycaffe_dist.engines.base import NetView
 from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
 from pycaffe_dist.engines.onednn.core.tape import RECORDER, Step
 from pycaffe_dist.layer import Layer
-from pycaffe_dist.memory import Pool, State, Value
+from pycaffe_dist.memory import State, Value
+from pycaffe_dist.pool import Pool, Span, Spans
 
 SHORTEST = 2  # layers
 Versions = list[tuple[int, int]]
@@ -105,7 +106,8 @@ class Record:
         self._shapes = [(blob, blob.shape, blob.data_value) for blob in blobs]
         self._values: list[Value] = list(dict.fromkeys(blob.data_value for blob in blobs))
         self._before = [(value, value.state()) for value in self._values]
-        self._borrowed = pool.free() if pool else set()
+        self._free = pool.free() if pool else Spans()
+        self._borrowed: set[Span] = set()
         self._steps: tuple[Step, ...] = ()
         self._moved: list[tuple[Value, State, State]] = []
 
@@ -116,15 +118,16 @@ class Record:
         if self._pool:
             self._borrowed = self._of_pool(self._pool)
 
-    def _of_pool(self, pool: Pool) -> set[int]:
-        """The rooms that have to be free before the steps: those that were taken for them."""
-        own = {pool.whole(room) for _, state in self._before for room in state.rooms.values()}
-        known = self._borrowed | pool.free()
-        for value, _, after in self._moved:
-            if value.pool is pool:
-                known |= {pool.whole(room) for room in after.rooms.values()}
-        used = {pool.whole(room) for _, rooms in self._steps for room in rooms}
-        return (used & known) - own
+    def _of_pool(self, pool: Pool) -> set[Span]:
+        """What has to be free before the steps: the rooms that were taken for them."""
+        own = {pool.span(room) for _, state in self._before for room in state.rooms.values()}
+        moved = [after for value, _, after in self._moved if value.pool is pool]
+        new = {pool.span(room) for after in moved for room in after.rooms.values()}
+        used = {span for _, rooms in self._steps for room in rooms if (span := pool.span(room))}
+        free = self._free, pool.free()
+        return {
+            span for span in used - own if span in new or any(spans.covers(span) for spans in free)
+        }
 
     def holds(self, versions: Versions) -> bool:
         """Whether everything is as it was before the steps."""
@@ -132,7 +135,7 @@ class Record:
             versions == self._versions
             and all(b.shape == s and b.data_value is v for b, s, v in self._shapes)
             and all(value.is_in(state) for value, state in self._before)
-            and (self._pool is None or self._borrowed <= self._pool.free())
+            and (self._pool is None or self._pool.has_free(self._borrowed))
         )
 
     def run(self) -> None:

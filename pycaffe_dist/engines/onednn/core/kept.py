@@ -6,7 +6,8 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.onednn.core.primitives import Layout
-from pycaffe_dist.memory import HOST, Home, Pool, Value
+from pycaffe_dist.memory import HOST, Home, Value
+from pycaffe_dist.pool import Pool
 
 
 class Kept:
