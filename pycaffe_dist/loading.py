@@ -19,6 +19,7 @@ from pycaffe_dist.proto import hdf5
 from pycaffe_dist.proto.blobs import BlobArray
 from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.weights import LayerWeights, Weights, read_weights, write_weights
+from pycaffe_dist.registry import READINGS, reading
 
 Path_ = str | os.PathLike[str]
 MOST_NAMES = 10  # of layers, in a message
@@ -144,6 +145,16 @@ def _without_values(net: Net, by_name: dict[str, Layer], loaded: list[Layer]) ->
     return [name for name, layer in by_name.items() if not got.issuperset(ids[id(layer)])]
 
 
+def _elsewhere(layer: Layer) -> str:
+    """Where forks have other layers by a layer's name: how these are chosen."""
+    taken = reading(layer.layer_param).dialect
+    others = [one.dialect for one in READINGS.get(layer.layer_param.type, ())]
+    if taken not in others or len(others) < 2:
+        return ""
+    names = " or ".join(sorted({*others} - {taken}))
+    return f" It is read as {layer.type} of the dialect {taken}; there is also `--dialect {names}`."
+
+
 def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | None]:
     """The stored blob for each of the layer's, None where an HDF5 file leaves a shared one out."""
     stored = list(source.blobs)
@@ -154,7 +165,7 @@ def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | N
         there = sum(blob is not None for blob in source.blobs)
         raise NetError(
             f'layer "{layer.name}" has {len(layer.blobs)} parameter blobs in the net and '
-            f"{there} in the file. To train it from scratch, rename the layer."
+            f"{there} in the file. To train it from scratch, rename the layer.{_elsewhere(layer)}"
         )
     for i, (blob, values) in enumerate(zip(layer.blobs, stored, strict=True)):
         if values is not None and not _fits(layer, values, blob.shape):

@@ -414,6 +414,20 @@ def test_blobs_for_a_layer_that_has_none():
         copy_weights(build("a"), file_of(("data", B)))
 
 
+def test_a_layer_that_forks_have_under_one_name_says_so(tmp_path):
+    """SegNet's weights of BN in a net whose file does not tell whose BN it has."""
+    text = """layer { name: "x" type: "Input" top: "x" input_param { shape { dim: [1, 2, 3, 3] } } }
+    layer { name: "b" type: "BN" bottom: "x" top: "y" %s }"""
+    given, bare = (
+        Net(parse_text(text % p, NetParameter()).message)
+        for p in ("bn_param { bn_mode: LEARN }", "")
+    )
+    save_weights(given, tmp_path / "segnet.caffemodel")
+    said = "read as BN of the dialect psp; there is also `--dialect segnet`"
+    with pytest.raises(NetError, match=f"4 parameter blobs in the net and 2 in the file.*{said}"):
+        load_weights(bare, tmp_path / "segnet.caffemodel")
+
+
 def test_errors_name_the_file(tmp_path):
     save_weights(build("a 5"), tmp_path / "five.caffemodel")
     with pytest.raises(NetError, match=r'five\.caffemodel: layer "a", parameter 0'):
