@@ -111,4 +111,4 @@ def test_wrong_escapes(literal, message):
 def test_an_escape_that_is_no_character_is_named(escape):
     with pytest.raises(ValueError) as e:
         unescape(f"'{escape}'")
-    assert escape in str(e.value)
+    assert str(e.value) == f"escape sequence {escape} is no character"
