@@ -1,10 +1,8 @@
-"""Parts of a wheel, read from a server without the rest of it."""
+"""What is kept of a wheel that is much larger than what tests need of it."""
 
 import importlib.util
-import io
-import threading
+import subprocess
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,64 +12,42 @@ ROOM = "nvidia/cudnn"
 
 
 @pytest.fixture
-def script():
+def script(monkeypatch, tmp_path):
     spec = importlib.util.spec_from_file_location("cudnn_parts", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "FOLDER", tmp_path / "kept")
     return module
 
 
-@pytest.fixture
-def server():
-    """One file, of which it sends what is asked for; ``sent`` is how many bytes that were."""
-    wheel = io.BytesIO()
-    with zipfile.ZipFile(wheel, "w") as made:
-        made.writestr(f"{ROOM}/lib/libcudnn_engines.so.9", b"x" * 1_000_000)
-        made.writestr(f"{ROOM}/lib/libcudnn_ops.so.9", b"operations" * 1000)
-        made.writestr(f"{ROOM}/include/cudnn.h", "int cudnn;")
-    content = wheel.getvalue()
+def pip(code, stderr=""):
+    """Stands in for pip, which puts a wheel into the folder that it is told."""
 
-    class Server(BaseHTTPRequestHandler):
-        def do_GET(self):
-            first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-            part = content[first : last + 1]
-            served.sent += len(part)
-            self.send_response(206 if served.ranges else 200)
-            self.send_header("Content-Length", str(len(part)))
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
-            self.end_headers()
-            self.wfile.write(part)
+    def run(command, **_):
+        folder = Path(command[command.index("--dest") + 1])
+        if code == 0:
+            with zipfile.ZipFile(folder / "cudnn-9.whl", "w") as made:
+                made.writestr(f"{ROOM}/lib/libcudnn_engines.so.9", b"x" * 1_000_000)
+                made.writestr(f"{ROOM}/lib/libcudnn_ops.so.9", b"operations" * 1000)
+                made.writestr(f"{ROOM}/include/cudnn.h", "int cudnn;")
+        return subprocess.CompletedProcess(command, code, "", stderr)
 
-        def log_message(self, *_):
-            pass
-
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    served.sent, served.ranges = 0, True
-    served.url = f"http://127.0.0.1:{served.server_port}/cudnn.whl"
-    thread = threading.Thread(target=served.serve_forever, daemon=True)
-    thread.start()
-    yield served
-    served.shutdown()
-    served.server_close()
-    thread.join(10)
+    return run
 
 
-def test_what_is_needed_is_there_and_the_rest_is_not_sent(script, server, tmp_path, monkeypatch):
-    monkeypatch.setattr(script, "PIECE", 10_000)
-    script.fetch(server.url, tmp_path)
-    files = {str(p.relative_to(tmp_path)): p.read_bytes() for p in tmp_path.rglob("*.*")}
-    assert files == {
+def test_what_is_needed_is_kept_and_the_rest_is_not(script, monkeypatch):
+    monkeypatch.setattr(script.subprocess, "run", pip(0))
+    assert script.main() == 0
+    kept = {str(p.relative_to(script.FOLDER)): p.read_bytes() for p in script.FOLDER.rglob("*.*")}
+    assert kept == {
         "include/cudnn.h": b"int cudnn;",
         "lib/libcudnn_ops.so.9": b"operations" * 1000,
     }
-    assert 10_000 < server.sent < 100_000
 
 
-def test_a_server_that_sends_files_whole_is_named(script, server, monkeypatch, capsys, tmp_path):
-    server.ranges = False
-    monkeypatch.setattr(script, "where", lambda wheel: server.url)
-    monkeypatch.setattr(script, "FOLDER", tmp_path)
+def test_what_pip_cannot_fetch_is_named_with_the_reason(script, monkeypatch, capsys):
+    monkeypatch.setattr(script.subprocess, "run", pip(1, "looking\nERROR: No such version\n"))
     assert script.main() == 0
     said = capsys.readouterr().err
-    assert said.startswith("left out: nvidia-cudnn-cu13==") and "cannot be read in parts" in said
-    assert not list(tmp_path.iterdir())
+    assert said.startswith("left out: nvidia-cudnn-cu13==") and "ERROR: No such version" in said
+    assert not script.FOLDER.exists()
