@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
@@ -143,7 +144,8 @@ class Net:
         self.params.add_layer(index, layer)
 
     def _create(self, param: LayerParameter) -> Layer:
-        return create_layer(param, self.context)
+        engine = self.context.engine.of_layer(self.net_param, param)
+        return create_layer(param, replace(self.context, engine=engine))
 
     def _set_up(self, layer: Layer, bottom: list[View], top: list[View]) -> Layer:
         layer.set_up(bottom, top)

@@ -115,6 +115,7 @@ class Solver:
         self.history = History(self.rule.slots, shapes, self.context.dtype)
         if param.weights:
             self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
+        self.loss_scale = self.context.engine.loss_scale(self)
         self.average = WeightAverage(self) if param.ema_decay else None
         if self.average:
             self.subscribers.append(self.average)

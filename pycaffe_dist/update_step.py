@@ -59,6 +59,10 @@ class UpdateStep:
         """As it is for a parameter with these factors."""
         return replace(self, rate=self.rate * lr_mult, decay=self.decay * decay_mult)
 
+    def gated(self, gate: DeviceArray) -> UpdateStep:
+        """As it is if ``gate`` does not forbid it."""
+        return replace(self, gate=gate)
+
 
 @dataclass(frozen=True)
 class ParamValues:

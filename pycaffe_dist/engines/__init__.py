@@ -11,7 +11,7 @@ from pycaffe_dist.errors import MissingPartError, NetError
 
 NAMES = ("numpy", "onednn", "cupy")
 PRECISION = "PCD_PRECISION"  # the variable: what it names holds for started ranks, too
-PRECISIONS = ("fp32", "bf16", "bf16-emulated")
+PRECISIONS = ("fp32", "tf32", "bf16", "bf16-emulated", "fp16")
 
 __all__ = [
     "NAMES",
@@ -33,7 +33,8 @@ def create(name: str, device: int = 0) -> Engine:
         MissingPartError: what it needs is not installed, or there is no such device.
         NetError: there is no such engine, or it cannot compute with the precision asked for.
     """
-    return _create(name, device).at(_precision(os.environ.get(PRECISION) or PRECISIONS[0]))
+    engine, asked = _create(name, device), os.environ.get(PRECISION)
+    return engine.at(_precision(asked)) if asked else engine
 
 
 def set_precision(name: str) -> None:

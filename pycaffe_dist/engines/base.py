@@ -19,8 +19,16 @@ if TYPE_CHECKING:
     from pycaffe_dist.blob import View
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.learnable import Param
+    from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
     from pycaffe_dist.recycling import Recycling
+    from pycaffe_dist.solver import Solver
 
+# What else can: the CPU engine, from AVX-512 on, has bf16.
+NEEDED = {
+    "bf16": "the engine onednn, or a GPU",
+    "fp16": "a GPU (-gpu 0)",
+    "tf32": "a GPU (-gpu 0)",
+}
 L = TypeVar("L", bound="type[Layer]")
 ImagePass = Callable[..., bool]
 Loss = Any  # a float, or a number on a device: arithmetic stays there, ``float()`` waits for it
@@ -38,6 +46,12 @@ class NetView(Protocol):
 
     @property
     def phase(self) -> int: ...
+
+
+class LossScale(Protocol):
+    """Where losses are scaled: makes true gradients, and of the step one that does it if it may."""
+
+    def settle(self, step: UpdateStep) -> UpdateStep: ...
 
 
 class Fusions:
@@ -99,7 +113,7 @@ class Engine:
         home: the plain home of values: its rooms are flat arrays of ``xp``.
         xp: the array module that generic layers are run with.
         device: the number of its GPU, if it computes on one.
-        precision: of its products: "fp32", or "bf16", whose sums are fp32 all the same.
+        precision: of the factors of its products: "fp32", "bf16", ...; sums are fp32 all the same.
         layers: by layer type, a subclass of the generic layer that is to be used instead.  It
             falls back to its base class, case by case, where it has nothing better.
     """
@@ -119,10 +133,22 @@ class Engine:
         """
         if precision != self.precision:
             raise NetError(
-                f"the engine {self.name} computes with fp32: --precision {precision} needs the "
-                "engine onednn"
+                f"the engine {self.name} computes with fp32: --precision {precision} needs "
+                f"{NEEDED.get(precision, 'the engine onednn')}"
             )
         return self
+
+    def of_layer(self, net: NetParameter, layer: LayerParameter) -> Engine:
+        """The engine that computes a layer, for which the file may ask for a precision."""
+        return self
+
+    def scales_loss(self, net: NetView) -> bool:
+        """Whether gradients could overflow, so that a step may have to be left out."""
+        return False
+
+    def loss_scale(self, solver: Solver) -> LossScale | None:
+        """What multiplies the loss of a new solver, where gradients need that."""
+        return None
 
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
         """The engine's own class, unless forks call something else by this name."""

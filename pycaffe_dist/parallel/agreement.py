@@ -65,6 +65,7 @@ def facts(solver: Solver, settings: ClusterSettings, plan: Plan) -> Facts:
         "the BLAS of NumPy": _blas(),
         "the kind of machine": platform.machine(),
         "the engine": solver.context.engine.name,
+        "the precision": solver.context.engine.precision,
         "the plan": _checksum(str(plan)),
         "the iteration": solver.iter,
     }

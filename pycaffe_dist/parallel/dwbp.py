@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
@@ -40,7 +39,8 @@ class Dwbp(ClusterStepper):
             for number, entries in enumerate(together(joint.plan.entries))
         ]
         solver, net = self.solver, self.solver.net
-        self.waits = bool(waits(solver.param, solver.rule))
+        scales = solver.context.engine.scales_loss(net)
+        self.waits = bool(waits(solver.param, solver.rule, scales))
         self._begins: list[list[Parcel]] = [[] for _ in net.layers]
         owner = {p: parcel for parcel in self.parcels for p in parcel.params}
         for parcel in self.parcels:
@@ -114,7 +114,7 @@ class Dwbp(ClusterStepper):
 
     def _gated(self, step: UpdateStep) -> UpdateStep:
         """An update that makes none after a loss that is no number, which the host may not know."""
-        return step if self._gate is None else replace(step, gate=self._gate.factor)
+        return step if self._gate is None else step.gated(self._gate.factor)
 
     def _apply(self) -> None:
         solver = self.solver
@@ -126,7 +126,7 @@ class Dwbp(ClusterStepper):
         if self.waits:
             for parcel in self.parcels:
                 self._receive(parcel)
-        self._step = step = self._gated(solver.begin_update())
+        self._step = step = self.unscaled(self._gated(solver.begin_update()))
         if self.waits:
             solver.clip_gradients(step)
             for parcel in self.parcels:

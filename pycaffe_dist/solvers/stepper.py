@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pycaffe_dist.engines.base import Loss
     from pycaffe_dist.memory import Array
     from pycaffe_dist.solver import Action, Solver
+    from pycaffe_dist.update_step import UpdateStep
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,16 @@ class Stepper:
     def apply_update(self) -> None:
         """The gradients of an iteration are there: they go into the weights, now or in time."""
         solver = self.solver
-        step = solver.begin_update()
+        step = self.unscaled(solver.begin_update())
         solver.clip_gradients(step)
         for i in range(len(solver.net.params.learnable)):
             solver.update_param(i, step)
         solver.end_update(step)
+
+    def unscaled(self, step: UpdateStep) -> UpdateStep:
+        """Where the loss is scaled, make true gradients of those that are there."""
+        scale = self.solver.loss_scale
+        return step if scale is None else scale.settle(step)
 
     def discard_update(self) -> None:
         """The gradients of this iteration are not to go into the weights.

@@ -20,8 +20,13 @@ from pycaffe_dist.threads import flush_denormals, run, shares
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 
-def waits(solver: SolverParameter, rule: Rule) -> str:
-    """Why no part of the weights may be updated before all gradients are there; "" if it may."""
+def waits(solver: SolverParameter, rule: Rule, scales_loss: bool = False) -> str:
+    """Why no part of the weights may be updated before all gradients are there; "" if it may.
+
+    ``scales_loss``: whether gradients may overflow.
+    """
+    if scales_loss:
+        return "with fp16 a step is left out if any gradient of any rank has overflowed"
     if solver.clip_gradients >= 0:
         return "clip_gradients needs the norm of the whole gradient"
     if solver.lr_policy == "plateau":
@@ -97,6 +102,11 @@ def apply_to(
     if engine.updates(rule):
         engine.update(values, rule, local)
         return
+    if step.gate is not None:
+        if not float(step.gate[0]):
+            values.diff[...] = 0
+            return
+        local = replace(local, gate=None)
     dtype: type = param.blob.dtype.type
     if rule.scales_update:
         local = replace(local, rate=1.0)

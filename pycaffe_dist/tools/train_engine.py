@@ -32,12 +32,12 @@ def engine_of(
     engine = engines.asked_for(name, device)
     if engine.device is None:
         log.info("caffe.cpp:197", "Use CPU.")
-        if engine.precision != "fp32":
-            log.info("caffe.cpp:197", "Products are computed in %s.", engine.precision)
-        return engine
-    log.info("caffe.cpp:204", "Using GPUs %s", gpu or engine.device)
-    if ranks > 1 and not gpu:
-        log.info("caffe.cpp:204", "Ranks take the GPUs of their hosts in turn.")
+    else:
+        log.info("caffe.cpp:204", "Using GPUs %s", gpu or engine.device)
+        if ranks > 1 and not gpu:
+            log.info("caffe.cpp:204", "Ranks take the GPUs of their hosts in turn.")
+    if engine.precision != "fp32":
+        log.info("caffe.cpp:197", "Products are computed in %s.", engine.precision)
     return engine
 
 

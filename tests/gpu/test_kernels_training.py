@@ -231,6 +231,45 @@ def test_the_norm_of_all_gradients_and_the_scale_that_clips_it(run):
         run.close(got, [scale])
 
 
+# -- the scale of the loss ---------------------------------------------------------------------
+
+
+@numbers_of("unscale")
+def test_gradients_are_brought_down_and_bad_ones_found(run):
+    for worst in (1.0, np.nan, np.inf, -np.inf):
+        x = run.array([*RNG.standard_normal(700), worst])
+        want, bad = x / 1024, np.zeros(1, np.int32)
+        run("unscale", x.size, run.array([1024]), x, bad)
+        run.close(x, want)
+        assert bad[0] == (not np.isfinite(worst))
+
+
+@numbers_of("settle_scale")
+def test_the_scale_halves_after_a_bad_step_and_doubles_after_some_good_ones(run):
+    """Written out: S, good steps, steps left out, and whether the step counts."""
+    bad, good, skipped = (np.zeros(1, np.int32) for _ in range(3))
+    scale, gate, one = run.array([4]), run.empty(1), run.array([1])
+    steps = [(0, 4, 1, 0), (0, 8, 0, 0), (1, 4, 0, 1), (0, 4, 1, 1), (1, 2, 0, 2), (1, 1, 0, 3)]
+    steps += [(1, 1, 0, 4), (0, 1, 1, 4), (0, 2, 0, 4), (0, 2, 1, 4), (0, 4, 0, 4)]
+    steps += [(0, 4, 1, 4), (0, 8, 0, 4), (0, 8, 1, 4), (0, 8, 0, 4)]  # the most
+    for number, (was_bad, *want) in enumerate(steps):
+        bad[0] = was_bad
+        run("settle_scale", 1, 2, 8, one, scale, gate, bad, good, skipped)
+        assert [scale[0], good[0], skipped[0]] == want, number
+        assert gate[0] == (not was_bad) and bad[0] == 0, number
+
+
+@numbers_of("settle_scale")
+def test_a_fixed_scale_stays_and_what_was_held_back_before_is_held_back(run):
+    bad, good, skipped = (np.zeros(1, np.int32) for _ in range(3))
+    scale, gate = run.array([6]), run.empty(1)
+    for before, was_bad in ((1, 0), (0, 0), (1, 1)):
+        bad[0] = was_bad
+        run("settle_scale", 1, 0, 8, run.array([before]), scale, gate, bad, good, skipped)
+        assert scale[0] == 6 and gate[0] == (before and not was_bad)
+    assert skipped[0] == 1
+
+
 # -- casts -------------------------------------------------------------------------------------
 
 
@@ -258,6 +297,18 @@ def test_half_floats(run):
     run("sum_halves", back.size, 1, 1, every, back)
     np.testing.assert_array_equal(back, every.view(np.float16).astype(run.dtype))
     assert np.signbit(back[0x8000]) and not np.signbit(back[0])
+
+
+@np.errstate(all="ignore")
+@numbers_of("factor_to_half")
+def test_factors_of_products_in_half_floats_become_infinite_where_they_are_too_large(run):
+    x = hard_floats()
+    want, y = x.astype(np.float16), np.empty(x.size, np.uint16)
+    run("factor_to_half", x.size, run.array(x), y)
+    numbers = ~np.isnan(want)
+    assert np.isinf(want).any()
+    np.testing.assert_array_equal(y[numbers], want.view(np.uint16)[numbers])
+    assert np.isnan(y.view(np.float16)[~numbers]).all()
 
 
 @numbers_of("sum_halves", "sum_bfloats")

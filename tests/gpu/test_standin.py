@@ -101,7 +101,7 @@ def test_signatures_are_cupys(cupy, name):
 
 
 CUBLAS = ["setMathMode", "getMathMode", "sgemm", "dgemm"]
-CUBLAS += ["sgemmStridedBatched", "dgemmStridedBatched"]
+CUBLAS += ["sgemmStridedBatched", "dgemmStridedBatched", "gemmEx", "gemmStridedBatchedEx"]
 
 
 @pytest.mark.parametrize("name", CUBLAS)

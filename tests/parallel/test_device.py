@@ -21,6 +21,8 @@ from cases import (
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.cupy import CupyEngine
+from pycaffe_dist.engines.cupy.loss_scale import START, LossScale
+from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster, distribute
 from pycaffe_dist.parallel.exchange.device import DeviceParcel
@@ -316,6 +318,64 @@ def test_who_asks_for_it_trains_on_with_a_bad_loss(guard: str) -> None:
         return all(np.isnan(w).any() for w in weights(solver))
 
     assert with_cluster(case, work) == [True, True]
+
+
+# -- products in fp16 ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("comm", ["allreduce", "sfb"])
+def test_ranks_leave_out_the_same_steps(comm: str) -> None:
+    """Where the gradient of one of them overflows; else fp16 is as near as it can be."""
+    case = Case("conv", "SGD", "display: 100", ClusterSettings(comm=comm))
+
+    def rank(communicator: Communicator) -> tuple[list[list[np.ndarray]], list[tuple[float, ...]]]:
+        engine = create("cupy", communicator.rank).at("fp16")
+        solver = build(case, [communicator.rank], communicator.size, engine=engine)
+
+        def spoil(layer: int) -> None:
+            if (
+                communicator.rank == 1
+                and solver.iter == 2
+                and solver.net.layer_names[layer] == "ip1"
+            ):
+                diff = solver.net.tops[layer][0].blob.diff_value.write(engine.home)
+                diff[:1] = 65520 * 2  # of what is multiplied by the scale already
+
+        solver.net.before_backward.append(spoil)
+        with distribute(solver, case.settings, communicator, plan_for(case, solver, communicator)):
+            seen, states = [], []
+            for _ in range(4):
+                solver.step(1)
+                seen.append(weights(solver))
+                assert isinstance(solver.loss_scale, LossScale)
+                states.append(solver.loss_scale.state)
+            return seen, states
+
+    (ours, states), (theirs, same) = run_ranks(2, rank)
+    assert states == same == [(START, 1, 0), (START, 2, 0), (START / 2, 0, 1), (START / 2, 1, 1)]
+    assert all(identical([a, b]) for a, b in zip(ours, theirs, strict=True))
+    assert identical([ours[1], ours[2]]) and not identical([ours[2], ours[3]])
+    assert 1e-6 < distance(ours[1], reference(case, 2, 2)) < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"comm": "sharded"}, "--comm sharded is not possible: with fp16 a step is left out"),
+        ({"comm": "topk"}, "--comm topk keeps what it has not sent"),
+        ({"wire": "fp16"}, "use --wire bf16"),
+        ({"staleness": 1}, "--staleness is not possible: with fp16"),
+    ],
+)
+def test_what_would_hide_an_overflow_is_refused(settings: dict[str, str], words: str) -> None:
+    case = Case("conv", "SGD", "", ClusterSettings(**settings))  # type: ignore[arg-type]
+
+    def rank(communicator: Communicator) -> None:
+        solver = build(case, [communicator.rank], 2, engine=create("cupy").at("fp16"))
+        plan_for(case, solver, communicator)
+
+    with pytest.raises(NetError, match=words):
+        run_ranks(2, rank)
 
 
 # -- what else crosses between devices -------------------------------------------------------------

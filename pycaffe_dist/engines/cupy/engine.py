@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,24 +13,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
-from pycaffe_dist.engines.base import Engine
+from pycaffe_dist.engines.base import Engine, NetView
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.convolution.choice import Convolutions
 from pycaffe_dist.engines.cupy.cudnn import Handle
 from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, OnDevice, accelerates
+from pycaffe_dist.engines.cupy.loss_scale import LossScale
+from pycaffe_dist.engines.cupy.precision import check, of_layer
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
+from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.update_step import ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.memory import Value
+    from pycaffe_dist.solver import Solver
 
 _engines: dict[tuple[str, int], CupyEngine] = {}
-_here = threading.local()  # .engine: whose device and stream are this thread's
+_here = threading.local()  # .home: whose device and stream are this thread's
 
 
 @dataclass
@@ -61,8 +66,10 @@ class CupyEngine(Engine):
         self.home: DeviceHome = DeviceHome(xp, self.enter, self.tell_what_is_wrong)
         self.launch = Launcher(xp, self.enter)
         self.layers = accelerates.classes()
-        self.multiply = Products(xp)
+        self.asked: str | None = None  # the precision, if somebody asked for one
+        self.multiply = Products(xp, self.launch)
         self.convolutions = Convolutions(self)
+        self._at: dict[tuple[str, bool], CupyEngine] = {}  # the same device in other precisions
         self._ones: Facts = {}
         self._constants: dict[tuple[int, ...], DeviceArray] = {}
         self._checks: dict[int, Check] = {}
@@ -71,11 +78,41 @@ class CupyEngine(Engine):
 
     def enter(self) -> None:
         """Make the device and its compute stream those of this thread, if they are not."""
-        if getattr(_here, "engine", None) is not self:
+        if getattr(_here, "home", None) is not self.home:
             self.xp.cuda.Device(self.device).use()
             self.home.compute.use()
             self.multiply.enter()
-            _here.engine = self
+            _here.home = self.home
+
+    # -- precision ---------------------------------------------------------------------------
+
+    def at(self, precision: str) -> CupyEngine:
+        capability = self.xp.cuda.Device(self.device).compute_capability
+        check(precision, f"GPU {self.device}", capability)
+        return self._in(precision, asked=True)
+
+    def of_layer(self, net: NetParameter, layer: LayerParameter) -> CupyEngine:
+        return self._in(of_layer(net, layer, self.asked), asked=self.asked is not None)
+
+    def _in(self, precision: str, asked: bool) -> CupyEngine:
+        """The same device, memory and kernels; products in this precision."""
+        if precision == self.precision and asked == (self.asked is not None):
+            return self
+        key = precision, asked
+        if key not in self._at:
+            made = self._at[key] = copy(self)
+            made.precision, made.asked = precision, precision if asked else None
+            made.multiply = Products(self.xp, self.launch, precision)
+            made.convolutions = self.convolutions.at(made)
+        return self._at[key]
+
+    def scales_loss(self, net: NetView) -> bool:
+        return any(layer.context.engine.precision == "fp16" for layer in net.layers)
+
+    def loss_scale(self, solver: Solver) -> LossScale | None:
+        return LossScale(self, solver) if self.scales_loss(solver.net) else None
+
+    # ----------------------------------------------------------------------------------------
 
     def try_out(self) -> None:
         """Compile, launch and multiply once: what is missing shows now, and not in mid-training."""

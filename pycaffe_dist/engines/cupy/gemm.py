@@ -1,13 +1,18 @@
-"""Matrix products by cuBLAS, of arrays as they lie: nothing is copied, nothing else is launched."""
+"""Matrix products by cuBLAS, of arrays as they lie.
+
+Nothing is copied and nothing else is launched, unless factors are to be rounded to 16 bits first.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType
+from pycaffe_dist.engines.cupy.precision import FORMATS, GEMM_DEFAULT, R_32F
 
 TF32 = "CUPY_TF32"  # CuPy's variable: 1 lets tensor cores round factors to 10 bits
 TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH, for which CuPy has no name
@@ -42,11 +47,21 @@ class _Stack(NamedTuple):
 
 
 class Products:
-    """The products of one device."""
+    """The products of one device, in one number format.
 
-    def __init__(self, xp: ArrayModule) -> None:
-        self.xp = xp
+    Args:
+        xp: the array module.
+        launch: launches a kernel, which rounds factors.
+        precision: of products of float32 arrays; those of float64 are as they are.
+    """
+
+    def __init__(
+        self, xp: ArrayModule, launch: Callable[..., None], precision: str = "fp32"
+    ) -> None:
+        self.xp, self._launch, self._name = xp, launch, precision
         self._cublas = xp.cuda.cublas
+        self._format = FORMATS[precision]
+        self._rooms: dict[tuple[str, int], DeviceArray] = {}
         self._numbers = {char: np.array([0, 1], char) for char in _LETTERS}
         self._functions = {
             char: (
@@ -61,10 +76,13 @@ class Products:
         if rounds():
             self._cublas.setMathMode(self.xp.cuda.get_cublas_handle(), TF32_MATH)
 
-    @staticmethod
-    def precision(dtype: DType) -> str:
-        """Of products of such numbers: "tf32" where their factors may be rounded to it."""
-        return "tf32" if dtype == np.float32 and rounds() else dtype.name
+    def precision(self, dtype: DType) -> str:
+        """Of products of such numbers: what their factors may be rounded to."""
+        if dtype != np.float32:
+            return dtype.name
+        if self._name == "fp32":
+            return "tf32" if rounds() else dtype.name
+        return self._name
 
     def __call__(self, a: DeviceArray, b: DeviceArray, out: DeviceArray, add: bool = False) -> None:
         """out = a b, or out += a b, of matrices or of stacks of them.
@@ -73,19 +91,23 @@ class Products:
         transposed: it is asked for outᵀ = bᵀ aᵀ.
         """
         a, b, out = (x[None] if x.ndim == 2 else x for x in (a, b, out))
-        (count, m, n), k = out.shape, a.shape[2]
+        k = a.shape[2]
         if not a.size or not b.size:  # an empty sum; cuBLAS refuses matrices without rows
             if not add:
                 out.fill(0)
             return
+        a, b = self.rounded(a, "left"), self.rounded(b, "right")
         first, second, result = _Stack.of(b), _Stack.of(a), _Stack.of(out)
         if result.transposed:
             raise ValueError(f"out is by columns: {out.shape} with the strides {out.strides}")
-        single, batched = self._functions[out.dtype.char]
         numbers = self._numbers[out.dtype.char]
         alpha, beta = (numbers[i:].ctypes.data for i in (1, int(add)))
-        handle = self.xp.cuda.get_cublas_handle()
+        handle, (count, m, n) = self.xp.cuda.get_cublas_handle(), out.shape
         sizes: tuple[Any, ...] = (handle, first.transposed, second.transposed, n, m, k, alpha)
+        if self._name != "fp32" and out.dtype.char == "f":
+            self._by_format(sizes, first, second, beta, result, count)
+            return
+        single, batched = self._functions[out.dtype.char]
         if count == 1:
             single(*sizes, *first[::2], *second[::2], beta, *result[::2])
             return
@@ -93,3 +115,45 @@ class Products:
             *(*sizes, first.where, *first[2:], second.where, *second[2:]),
             *(beta, result.where, *result[2:], count),
         )
+
+    def _by_format(
+        self,
+        sizes: tuple[Any, ...],
+        first: _Stack,
+        second: _Stack,
+        beta: int,
+        result: _Stack,
+        count: int,
+    ) -> None:
+        """Factors of the format's type; the result is of fp32."""
+        form = self._format
+        how = form.compute, GEMM_DEFAULT
+        if count == 1:
+            factors = [x for f in (first, second) for x in (f.where, form.type, f.ld)]
+            self._cublas.gemmEx(*sizes, *factors, beta, result.where, R_32F, result.ld, *how)
+            return
+        factors = [x for f in (first, second) for x in (f.where, form.type, f.ld, f.step)]
+        out = result.where, R_32F, *result[2:]
+        self._cublas.gemmStridedBatchedEx(*sizes, *factors, beta, *out, count, *how)
+
+    def rounded(self, x: DeviceArray, side: str) -> DeviceArray:
+        """A factor as it is multiplied: itself, or its bits in 16, until the next on its side.
+
+        Matrices that lie by columns do so afterwards.
+        """
+        if not self._format.cast or x.dtype.char != "f":
+            return x
+        if x.flags.c_contiguous:
+            return self._cast(x, side)
+        turned = x.swapaxes(-1, -2)
+        if turned.flags.c_contiguous:
+            return self._cast(turned, side).swapaxes(-1, -2)
+        return self._cast(self.xp.ascontiguousarray(x), side)
+
+    def _cast(self, x: DeviceArray, side: str) -> DeviceArray:
+        key = side, self.xp.cuda.get_current_stream().ptr  # streams do not wait for each other
+        room = self._rooms.get(key)
+        if room is None or room.size < x.size:
+            room = self._rooms[key] = self.xp.empty(x.size, np.uint16)
+        self._launch(self._format.cast, x.dtype, x.size, x, room)
+        return room[: x.size].reshape(x.shape)

@@ -33,6 +33,8 @@ class OneDnn(Engine):
         self.layers = accelerates.classes()
 
     def at(self, precision: str) -> Engine:
+        if precision in ("tf32", "fp16"):
+            return super().at(precision)
         if precision == "bf16" and not library.load().has_bf16:
             raise NetError(
                 "--precision bf16: this processor has neither avx512_bf16 nor AMX, or oneDNN is "

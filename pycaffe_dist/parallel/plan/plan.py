@@ -13,7 +13,7 @@ from pycaffe_dist.parallel.plan.links import AlphaBeta, Links
 from pycaffe_dist.parallel.plan.requests import Requests
 from pycaffe_dist.parallel.plan.step import Schedule, Transfer, layer_times, step_seconds
 from pycaffe_dist.parallel.plan.units import Unit, units
-from pycaffe_dist.parallel.schemes.scheme import Scheme
+from pycaffe_dist.parallel.schemes.scheme import Scheme, selectable
 from pycaffe_dist.parallel.schemes.sfb import SFB
 from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.plain import travels
@@ -136,8 +136,11 @@ class _Planner:
             ranks, nodes, links, wire, len(rule.slots), self.stale, settings.scheme_options
         )
         self.times = layer_times(net, links)
-        self.waits = waits(solver, rule)
-        if self.stale and self.waits and solver.clip_gradients < 0:
+        scales = net.context.engine.scales_loss(net)
+        if scales:
+            _check_with_fp16(settings)
+        self.waits = waits(solver, rule, scales)
+        if self.stale and self.waits and (scales or solver.clip_gradients < 0):
             raise NetError(f"--staleness is not possible: {self.waits}; leave it out")
         self.passes = max(1, solver.iter_size)
         # Clipping counts gradients of frozen parameters, and most rules remember them: as in Caffe.
@@ -300,3 +303,22 @@ def _within_budget(links: Links, settings: ClusterSettings) -> Links:
         return links
     alpha, beta = links.between.alpha, links.between.beta
     return replace(links, between=AlphaBeta(alpha, max(beta, 8 / settings.bandwidth)))
+
+
+def _check_with_fp16(settings: ClusterSettings) -> None:
+    """Refuse what would hide an overflow, or keep it.
+
+    Raises:
+        NetError: it says what to ask for instead.
+    """
+    if settings.wire == "fp16":
+        raise NetError(
+            "--wire fp16 cuts off what is too large, and products in fp16 need to know of it: "
+            "use --wire bf16"
+        )
+    for name in (settings.comm, *settings.comm_layer.values()):
+        if name in selectable() and not selectable()[name].exact:
+            raise NetError(
+                f"--comm {name} keeps what it has not sent, and would keep a gradient that has "
+                "overflowed: use another scheme with products in fp16"
+            )

@@ -107,7 +107,7 @@ class DeviceSfb(Factored, DeviceParcel):
     def _multiply(self, gradients: Sequence[DeviceArray]) -> None:
         a = self.all[0].reshape(-1, self.factors.product.outputs)
         b = self.all[1].reshape(-1, self.factors.product.inputs)
-        self.factors.multiply(a, b, gradients, self.engine)
+        self.factors.multiply(a, b, gradients, self._layer.context.engine)
 
 
 class Sfb(Scheme):

@@ -36,7 +36,7 @@ REFERENCE = Columns
 WAYS: tuple[type[Way], ...] = (Depthwise, Columns, CuDnn)
 # How far the largest difference may be, in units of the root mean square of what is right: above
 # what orders of sums and Winograd's transforms cost, below one product of some thousand.
-TOLERANCE = {"float64": 1e-8, "float32": 1e-3, "tf32": 1e-2}
+TOLERANCE = {"float64": 1e-8, "float32": 1e-3, "tf32": 1e-2, "fp16": 1e-2, "bf16": 8e-2}
 RUNS = 4  # one after another in a trial, so that the device and not the host is measured
 
 
@@ -58,6 +58,12 @@ class Convolutions:
         self._said: set[str] = set()
         self._seconds = 0.0  # of the clock, at its last event
         self._event: Any = None
+
+    def at(self, engine: CupyEngine) -> Convolutions:
+        """Those of the same device in another precision, which has cases of its own."""
+        made = Convolutions(engine)
+        made.choices, made.checking = self.choices, self.checking
+        return made
 
     def run(
         self,

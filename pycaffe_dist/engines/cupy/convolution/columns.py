@@ -130,6 +130,9 @@ class Columns(Way):
         self, a: DeviceArray, b: DeviceArray, out: DeviceArray, add: bool = False
     ) -> None:
         """A product for each group: the last but three axes are (…, group, rows, columns)."""
+        if self.group > 1:  # round them together, as they lie
+            rounded = self.engine.multiply.rounded
+            a, b = rounded(a, "left"), rounded(b, "right")
         for g in range(self.group):
             left, right, result = (x[..., g, :, :] for x in (a, b, out))
             self.engine.multiply(left, right, result, add)

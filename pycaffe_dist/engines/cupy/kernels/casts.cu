@@ -26,13 +26,13 @@ __device__ inline unsigned int rounded_shift(unsigned int bits, int shift) {
   return (bits + half - 1u + odd) >> shift;
 }
 
-__device__ inline unsigned short half_of(float x) {
+__device__ inline unsigned short half_of(float x, unsigned int most) {  // most: of 65520 and more
   const unsigned int sign = bits_of(x) >> 16 & 0x8000u, size = bits_of(x) & 0x7FFFFFFFu;
   unsigned int half;
   if (size > 0x7F800000u)
     half = 0x7E00u;  // NaN
-  else if (size >= 0x477FE000u)
-    half = 0x7BFFu;  // 65504 and more stay there, as they do on the host's wire
+  else if (size >= 0x477FF000u)
+    half = most;
   else if (size >= 0x38800000u)
     half = rounded_shift(size - 0x38000000u, 13);  // 2⁻¹⁴ and more: the exponent's bias goes from 127 to 15
   else if (size < 0x33000000u)
@@ -65,8 +65,14 @@ __device__ void sum_parts(int n, int parts, Real scale, const unsigned short *x,
   }
 }
 
+// What is too large becomes 65504, as on the host's wire.
 KERNEL real_to_half(int n, const Real *x, unsigned short *y) {
-  for (int i : Grid(n)) y[i] = half_of((float)x[i]);
+  for (int i : Grid(n)) y[i] = half_of((float)x[i], 0x7BFFu);
+}
+
+// What is too large becomes infinite, so that somebody notices.
+KERNEL factor_to_half(int n, const Real *x, unsigned short *y) {
+  for (int i : Grid(n)) y[i] = half_of((float)x[i], 0x7C00u);
 }
 
 KERNEL sum_halves(int n, int parts, Real scale, const unsigned short *x, Real *y) {
