@@ -2,7 +2,7 @@
 
     python scripts/roofline.py                   # alexnet and resnet50, as in docs/gpu.md
     python scripts/roofline.py --write           # and put the tables into docs/gpu.md
-    python scripts/roofline.py models/lenet/train_val.prototxt --batch 64
+    python scripts/roofline.py models/lenet/train_val.prototxt --batch 64 --precision fp16
 
 A step of the real engine runs on the emulated device, where every launch, product and copy is
 seen with its arrays; kernels themselves are not executed.  Each array of a launch counts once (what
@@ -12,9 +12,9 @@ straight lines in the batch size, and are followed up to the size asked for.
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, prod
 from pathlib import Path
 from unittest import mock
@@ -22,6 +22,7 @@ from unittest import mock
 from bench.pages import put
 
 from pycaffe_dist.engines.cupy.kernels import KERNELS
+from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.solver import Solver
@@ -36,6 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu.md"
 TRACED = (2, 4)  # images
 DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32)]
+OTHERS = ("tf32", "fp16")  # precisions, of which the page has the times only
 PRODUCTS = ("matmul", "gemm")
 COPIES = ("setitem", "zeros", "ascontiguousarray")
 REACHED = 0.8  # of the peaks, by good kernels: what is usually measured
@@ -49,11 +51,12 @@ class Device:
     name: str
     bandwidth: float  # bytes a second
     flops: float  # fp32 a second, fused multiply-adds counted as two
+    tensor: dict[str, float] = field(default_factory=dict)  # of tensor cores that add up in fp32
 
 
 DEVICES = (
-    Device("A100 40 GB", 1555e9, 19.5e12),
-    Device("RTX 4090", 1008e9, 82.6e12),
+    Device("A100 40 GB", 1555e9, 19.5e12, {"tf32": 156e12, "bf16": 312e12, "fp16": 312e12}),
+    Device("RTX 4090", 1008e9, 82.6e12, {"tf32": 82.6e12, "bf16": 165.2e12, "fp16": 165.2e12}),
 )
 
 # Operations for each element; kernels that are not here have one.
@@ -70,14 +73,23 @@ READ_AND_WRITTEN = re.compile(r"\w+_update|axpy|eltwise_max_next|add_rows|batch_
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel, product or copy."""
+    """A kernel, product or copy.
+
+    Attributes:
+        precision: of a product that tensor cores make; "": of others.
+    """
 
     name: str
     bytes: float
     flops: float
+    precision: str = ""
 
     def least(self, device: Device) -> float:
-        return max(self.bytes / device.bandwidth, self.flops / device.flops)
+        return max(self.bytes / device.bandwidth, self.computing(device))
+
+    def computing(self, device: Device) -> float:
+        peak = device.tensor[self.precision] if self.precision else device.flops
+        return self.flops / peak
 
     def expected(self, device: Device) -> float:
         return max(self.least(device) / REACHED, LAUNCH)
@@ -86,12 +98,15 @@ class Launch:
         """By what."""
         if self.least(device) / REACHED < LAUNCH:
             return "launches"
-        by_memory = self.bytes / device.bandwidth >= self.flops / device.flops
+        by_memory = self.bytes / device.bandwidth >= self.computing(device)
         return "memory" if by_memory else "arithmetic"
 
 
 class Trace(list[Launch]):
     """A step's launches, in their order."""
+
+    def __init__(self, precision: str) -> None:
+        self.precision = "" if precision == "fp32" else precision
 
     def kernel(self, name: str, args: dict) -> None:
         declared = {p.name: p for p in KERNELS[name].parameters}
@@ -106,7 +121,9 @@ class Trace(list[Launch]):
     def other(self, what: str, reads: list, writes: list) -> None:
         nbytes = sum(a.nbytes for a in (*reads, *writes))
         if what in PRODUCTS:
-            self.append(Launch("GEMM", nbytes, 2 * writes[0].size * reads[0].shape[-1]))
+            self.append(
+                Launch("GEMM", nbytes, 2 * writes[0].size * reads[0].shape[-1], self.precision)
+            )
         elif what in COPIES:
             self.append(Launch("copies and zeros", nbytes, 0))
 
@@ -153,29 +170,29 @@ def tracing(trace: Trace) -> Iterator[None]:
         yield
 
 
-def step(path: Path, batch: int) -> Trace:
+def step(path: Path, batch: int, precision: str = "fp32") -> Trace:
     """A second step, when everything has its place."""
     solver = SolverParameter(
         base_lr=1e-8, momentum=0.9, weight_decay=1e-4, lr_policy="fixed", max_iter=2, random_seed=1
     )
     solver.train_net_param.CopyFrom(fake_data(read_net(str(path)).net, batch_size=batch))
-    with emulated(), tracing(trace := Trace()):
-        made = Solver(solver)
+    with emulated() as engine, tracing(trace := Trace(precision)):
+        made = Solver(solver, Context(engine=engine.at(precision)))
         made.step(1)
         trace.clear()
         made.step(1)
     return trace
 
 
-def followed(path: Path, batch: int) -> Trace:
+def followed(path: Path, batch: int, precision: str = "fp32") -> Trace:
     """A step at a batch size: each launch by the straight line through two small ones."""
     ahead = (batch - TRACED[0]) / (TRACED[1] - TRACED[0])
-    trace = Trace()
-    for small, large in zip(*(step(path, b) for b in TRACED), strict=True):
+    trace = Trace(precision)
+    for small, large in zip(*(step(path, b, precision) for b in TRACED), strict=True):
         assert small.name == large.name, f"{small.name} and {large.name} do not belong together"
         nbytes = small.bytes + (large.bytes - small.bytes) * ahead
         flops = small.flops + (large.flops - small.flops) * ahead
-        trace.append(Launch(small.name, nbytes, flops))
+        trace.append(Launch(small.name, nbytes, flops, small.precision))
     return trace
 
 
@@ -214,27 +231,39 @@ def table(trace: Trace) -> str:
     return "\n".join(lines)
 
 
-def report(name: str, batch: int, trace: Trace) -> str:
-    times = []
+def times(batch: int, trace: Trace) -> str:
+    found = []
     for d in DEVICES:
         least, expected = sum(x.least(d) for x in trace), sum(x.expected(d) for x in trace)
-        times.append(
+        found.append(
             f"{d.name}: at least {least * 1e3:.3g} ms, expected {expected * 1e3:.3g} ms, "
             f"{batch / expected:.0f} images a second"
         )
-    return f"**{name}, batch {batch}.** " + "; ".join(times) + f".\n\n{table(trace)}\n"
+    return "; ".join(found)
+
+
+def report(path: Path, batch: int, precision: str, others: Sequence[str]) -> str:
+    """The table of a precision, and the times of others."""
+    trace = followed(path, batch, precision)
+    text = f"**{path.parent.name}, batch {batch}, {precision}.** {times(batch, trace)}."
+    text += f"\n\n{table(trace)}\n"
+    for other in others:
+        text += f"\nIn {other}: {times(batch, followed(path, batch, other))}.\n"
+    return text
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("net", nargs="?", type=Path, help="a train_val.prototxt")
     options.add_argument("--batch", type=int, default=32)
+    options.add_argument("--precision", choices=("fp32", *DEVICES[0].tensor), default="fp32")
     options.add_argument("--write", action="store_true", help="put the tables into docs/gpu.md")
     given = options.parse_args()
     nets = [(ROOT / "models" / name / "train_val.prototxt", batch) for name, batch in DEFAULT]
+    others = [] if given.net else OTHERS
     if given.net:
         nets = [(given.net, given.batch)]
-    text = "\n".join(report(p.parent.name, b, followed(p, b)) for p, b in nets)
+    text = "\n".join(report(p, b, given.precision, others) for p, b in nets)
     print(text)
     if given.write:
         put(PAGE, "scripts/roofline.py --write", text)

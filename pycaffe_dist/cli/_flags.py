@@ -195,7 +195,8 @@ class _Precision(_AtOnce):
 
 
 def add_precision(where: Group) -> None:
-    text = "of products on the CPU: fp32 (default), bf16, or bf16-emulated on any processor"
+    text = "of products: fp32 (default); bf16, or bf16-emulated on any processor; on GPUs tf32, "
+    text += "bf16 or fp16"
     flag(where, "precision", action=_Precision, choices=engines.PRECISIONS, help=text)
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,12 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" }
 
 @pytest.fixture(scope="module")
 def roofline():
+    sys.path.insert(0, str(ROOT / "scripts"))  # as for a script that is run from there
     spec = importlib.util.spec_from_file_location("roofline", ROOT / "scripts" / "roofline.py")
     module = sys.modules["roofline"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
+    sys.path.remove(str(ROOT / "scripts"))
     del sys.modules["roofline"]
 
 
@@ -64,6 +67,19 @@ def test_depthwise_convolutions_count_a_product_for_each_tap(roofline, tmp_path)
 def test_counts_are_straight_lines_in_the_batch_size(roofline):
     lenet = ROOT / "models" / "lenet" / "train_val.prototxt"
     assert roofline.followed(lenet, 8) == roofline.step(lenet, 8)
+
+
+def test_products_in_16_bits_read_half_as_much_and_run_on_tensor_cores(roofline, tmp_path):
+    batch, path = 8, net_of(tmp_path, 8)
+    plain, half = (roofline.step(path, batch, p) for p in ("fp32", "fp16"))
+    last = [[x for x in trace if x.name == "GEMM"][1] for trace in (plain, half)]  # ip's forward
+    factors, out = batch * 64 + 64 * 5, batch * 5
+    assert [x.bytes for x in last] == [4 * (factors + out), 2 * factors + 4 * out]
+    assert [x.flops for x in last] == [2 * batch * 64 * 5] * 2
+    casts = [x.bytes for x in half if x.name == "`factor_to_half`"]
+    assert 6 * factors in [a + b for a, b in pairwise(casts)]
+    device = roofline.Device("one", 1e30, 1e6, {"fp16": 8e6})
+    assert last[0].least(device) == 8 * last[1].least(device)
 
 
 def test_the_slower_of_memory_and_arithmetic_is_the_bound(roofline):

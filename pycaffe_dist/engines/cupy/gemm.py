@@ -155,5 +155,6 @@ class Products:
         room = self._rooms.get(key)
         if room is None or room.size < x.size:
             room = self._rooms[key] = self.xp.empty(x.size, np.uint16)
-        self._launch(self._format.cast, x.dtype, x.size, x, room)
-        return room[: x.size].reshape(x.shape)
+        bits = room[: x.size].reshape(x.shape)
+        self._launch(self._format.cast, x.dtype, x.size, x, bits)
+        return bits
