@@ -32,6 +32,7 @@ from pycaffe_dist.proto.nets import SolverNet, test_nets, train_net
 from pycaffe_dist.rng import set_random_seed
 from pycaffe_dist.solvers import snapshots, testing, update
 from pycaffe_dist.solvers.history import History
+from pycaffe_dist.solvers.loss_scale import scale_of_loss
 from pycaffe_dist.solvers.one_rank import OneRank
 from pycaffe_dist.solvers.policies import Plateau, learning_rate
 from pycaffe_dist.solvers.rules import Rule, create_rule
@@ -115,7 +116,7 @@ class Solver:
         self.history = History(self.rule.slots, shapes, self.context.dtype)
         if param.weights:
             self.load_weights(*(p.strip() for entry in param.weights for p in entry.split(",")))
-        self.loss_scale = self.context.engine.loss_scale(self)
+        self.loss_scale = scale_of_loss(self)
         self.average = WeightAverage(self) if param.ema_decay else None
         if self.average:
             self.subscribers.append(self.average)

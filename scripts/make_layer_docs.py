@@ -99,7 +99,9 @@ def _in_bvlc_layers(known: dict[str, type[Layer]]) -> str:
     for name, where in sorted(read):
         rows.append(f"| {name} | {where} | {forks.of_field(*where.split('.'))} |")
     text = ", ".join(f"`{name}`" for name in sorted({h.partition(".")[2] for h in HARMLESS}))
-    tail = f"Passed over, because they change no result: {text}. All others are refused by name."
+    tail = f"Passed over, because they change no result: {text}. All others are refused by name. "
+    tail += "(Of `forward_type`, its like and `global_grad_scale` GPUs make their "
+    tail += "[precision](gpu.md#precision).)"
     return "\n".join([*rows, "", tail])
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pycaffe_dist.learnable import Param
     from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
     from pycaffe_dist.recycling import Recycling
-    from pycaffe_dist.solver import Solver
 
 # What else can: the CPU engine, from AVX-512 on, has bf16.
 NEEDED = {
@@ -46,12 +45,6 @@ class NetView(Protocol):
 
     @property
     def phase(self) -> int: ...
-
-
-class LossScale(Protocol):
-    """Where losses are scaled: makes true gradients, and of the step one that does it if it may."""
-
-    def settle(self, step: UpdateStep) -> UpdateStep: ...
 
 
 class Fusions:
@@ -145,10 +138,6 @@ class Engine:
     def scales_loss(self, net: NetView) -> bool:
         """Whether gradients could overflow, so that a step may have to be left out."""
         return False
-
-    def loss_scale(self, solver: Solver) -> LossScale | None:
-        """What multiplies the loss of a new solver, where gradients need that."""
-        return None
 
     def layer_class(self, layer_type: str, generic: type[Layer]) -> type[Layer]:
         """The engine's own class, unless forks call something else by this name."""

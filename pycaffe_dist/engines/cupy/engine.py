@@ -20,7 +20,6 @@ from pycaffe_dist.engines.cupy.cudnn import Handle
 from pycaffe_dist.engines.cupy.gemm import Products
 from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, OnDevice, accelerates
-from pycaffe_dist.engines.cupy.loss_scale import LossScale
 from pycaffe_dist.engines.cupy.precision import check, of_layer
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
 from pycaffe_dist.errors import MissingPartError
@@ -31,7 +30,6 @@ from pycaffe_dist.update_step import ParamValues, UpdateStep
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.memory import Value
-    from pycaffe_dist.solver import Solver
 
 _engines: dict[tuple[str, int], CupyEngine] = {}
 _here = threading.local()  # .home: whose device and stream are this thread's
@@ -108,9 +106,6 @@ class CupyEngine(Engine):
 
     def scales_loss(self, net: NetView) -> bool:
         return any(layer.context.engine.precision == "fp16" for layer in net.layers)
-
-    def loss_scale(self, solver: Solver) -> LossScale | None:
-        return LossScale(self, solver) if self.scales_loss(solver.net) else None
 
     # ----------------------------------------------------------------------------------------
 

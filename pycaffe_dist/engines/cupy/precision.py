@@ -3,7 +3,7 @@
     fp32   24 bits of mantissa; CUPY_TF32=1 makes tf32 of it
     tf32   11 bits, the range of fp32, by the tensor cores as they read: nothing is stored in it
     bf16    8 bits, the range of fp32
-    fp16   11 bits up to 65504: gradients need a loss scale (``loss_scale.py``)
+    fp16   11 bits up to 65504: gradients need a loss scale (``solvers/loss_scale.py``)
 
 A layer computes in what NVCaffe's words in the net's file ask for it, else in what was asked for by
 ``--precision``, else in what the words for the whole net ask for, else in fp32.

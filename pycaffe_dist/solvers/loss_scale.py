@@ -11,7 +11,7 @@ they leave out the same steps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,8 +36,8 @@ class LossScale:
     ``global_grad_scale_adaptive`` too.
     """
 
-    def __init__(self, engine: CupyEngine, solver: Solver) -> None:
-        self._engine, self._solver = engine, solver
+    def __init__(self, solver: Solver, engine: CupyEngine) -> None:
+        self._solver, self._engine = solver, engine
         words = solver.net.net_param
         fixed = words.HasField("global_grad_scale") and not words.global_grad_scale_adaptive
         self._every = 0 if fixed else EVERY
@@ -111,3 +111,9 @@ class LossScale:
             self._told = scale, skipped
             text = "    Loss scale: %g (%d steps left out so far, for gradients that overflowed)"
             log.info("solver.cpp:290", text, scale, skipped)
+
+
+def scale_of_loss(solver: Solver) -> LossScale | None:
+    """What a new solver's loss is multiplied by, where gradients need that."""
+    engine: Any = solver.context.engine
+    return LossScale(solver, engine) if engine.scales_loss(solver.net) else None
