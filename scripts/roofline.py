@@ -51,7 +51,7 @@ class Device:
     name: str
     bandwidth: float  # bytes a second
     flops: float  # fp32 a second, fused multiply-adds counted as two
-    tensor: dict[str, float] = field(default_factory=dict)  # of tensor cores that add up in fp32
+    tensor: dict[str, float] = field(default_factory=dict, hash=False)  # by tensor cores
 
 
 DEVICES = (

@@ -317,7 +317,7 @@ def test_a_script_chooses_the_precision(no_precision):
     assert create("auto").precision == "bf16-emulated"
     caffe.set_precision("fp32")
     assert create("auto") is create("onednn")
-    with pytest.raises(NetError, match="there is no precision 'fp8'; there are: fp32, bf16"):
+    with pytest.raises(NetError, match="there is no precision 'fp8'; there are: fp32, tf32, bf16"):
         caffe.set_precision("fp8")
     assert create("auto").precision == "fp32"
 
