@@ -25,7 +25,7 @@ FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 # Files that commands read from the repository; all others are what a reader makes.
 OURS = re.compile(r"(?:models|data|scripts|examples)/.*\.(?:py|prototxt)")
 # Pages that prove something: their tables of numbers have a source.
-PROVING = ("performance.md", "reliability.md", "scaling.md")
+PROVING = ("convergence.md", "performance.md", "reliability.md", "scaling.md")
 NUMBER = re.compile(r"\| *\d[\d.,]*(?: of \d+)? *(?=\|)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d, commits? [0-9a-f]{7}")

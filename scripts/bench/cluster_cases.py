@@ -17,7 +17,7 @@ class Mode:
 
     Attributes:
         side: "ours" or "torch".
-        settings: ours: of ClusterSettings; torch: "fp16" for its compression hook.  None: ranks
+        settings: ours: of ClusterSettings; torch: "hook", one of bench/torch_hooks.py.  None: ranks
             that do not communicate.
         slow: one rank, drawn anew in every iteration, takes so many times as long.
         away: seconds of an iteration in which the core is idle, as if a device computed.
@@ -38,7 +38,8 @@ DENSE = Mode("dense", "ours: dense, no overlap", "ours", {"comm": "dense", "over
 DWBP = Mode("dwbp", "ours: dense + DWBP", "ours", {"comm": "dense"})
 TORCH_ALONE = Mode("torch_alone", "PyTorch, no communication", "torch", None)
 DDP = Mode("ddp", "PyTorch DDP (gloo)", "torch", {})
-DDP_16 = Mode("ddp_fp16", "PyTorch DDP, fp16 hook", "torch", {"fp16": True})
+DDP_16 = Mode("ddp_fp16", "PyTorch DDP, fp16 hook", "torch", {"hook": "fp16"})
+DDP_POWER = Mode("ddp_power", "PyTorch DDP, PowerSGD hook", "torch", {"hook": "powersgd"})
 SLOW = 3.0
 STALE_0 = Mode("s0", "a slow rank, s = 0", "ours", {"staleness": 0}, SLOW)
 STALE_3 = Mode("s3", "a slow rank, s = 3", "ours", {"staleness": 3}, SLOW)
@@ -92,7 +93,7 @@ class Case:
 CASES = {
     case.name: case
     for case in (
-        Case("alexnet", "alexnet_no_lrn", (*ABLATION, *PEER, DDP_16)),
+        Case("alexnet", "alexnet_no_lrn", (*ABLATION, *PEER, DDP_16, DDP_POWER)),
         Case("vgg19", "vgg19", (*OURS, *PEER)),
         Case("googlenet", "googlenet", (*OURS, *PEER)),
         Case("alexnet-2.5", "alexnet_no_lrn", (*OURS, *PEER), rate="2.5gbit"),
@@ -101,7 +102,7 @@ CASES = {
         Case("alexnet-2x2", "alexnet_no_lrn", (*OURS, *PEER), nodes=2, each=2),
         Case("staleness", "lenet", (ALONE, STALE_0, STALE_3), nodes=4),
         Case("staleness-away", "lenet", (AWAY, AWAY_0, AWAY_3), nodes=4),
-        Case("lenet", "lenet", (*ABLATION, *PEER, DDP_16), standard=False),
+        Case("lenet", "lenet", (*ABLATION, *PEER, DDP_16, DDP_POWER), standard=False),
     )
 }
 

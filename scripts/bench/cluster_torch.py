@@ -8,11 +8,11 @@ import time
 from typing import Any
 
 import torch.distributed as dist
-from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 from torch.nn.parallel import DistributedDataParallel
 
 import bench.cluster_cases  # noqa: F401  (its nets)
 from bench.cluster_wire import RANK, SIZE, obey, own_core, sent
+from bench.torch_hooks import compress
 from bench.torch_side import Torch
 
 PORT = 29500
@@ -33,8 +33,7 @@ class TorchRank(Torch):
         plain = self.module
         if settings is not None:
             self.module = DistributedDataParallel(plain)
-            if settings.get("fp16"):
-                self.module.register_comm_hook(None, fp16_compress_hook)
+            compress(self.module, settings.get("hook", ""))
         for _i in range(warm_up):
             self.step()
         seconds, before = [], sent()

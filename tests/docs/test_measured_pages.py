@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from pycaffe_dist.proto.nets import read_net, read_solver
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -86,3 +88,63 @@ def test_a_row_has_medians_and_the_page_says_what_missed_the_bar(bench):
     assert "| vgg19 (4) | 4 | 2.5 Gbit/s | 2,000.0 | 2,000.0 | SACP | 3,060.0 | 3,000.0 |" in text
     assert text.count("missed") == 1 and "1 of 2 are within 5%" in text
     assert f"commit {row['commit']}." in text
+
+
+# -- convergence.py --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def convergence(bench):
+    return importlib.import_module("convergence")
+
+
+@pytest.mark.parametrize(
+    ("how", "batch", "rate", "last", "drop", "warm"),
+    [
+        ({"ranks": 1}, 100, 0.001, 1000, 800, 0),
+        ({"ranks": 8}, 13, 0.001, 1000, 800, 0),
+        ({"ranks": 8, "scaled": True}, 100, 0.008, 124, 99, 12),
+    ],
+)
+def test_a_run_keeps_the_joint_batch_or_scales_it_with_the_rate(
+    convergence, tmp_path, how, batch, rate, last, drop, warm
+):
+    convergence.prepare(convergence.Run(**how), tmp_path / "data", 1000, tmp_path)
+    solver = read_solver(str(tmp_path / "solver.prototxt")).message
+    assert (solver.max_iter, list(solver.stepvalue)) == (last, [drop])
+    assert solver.base_lr == pytest.approx(rate) and solver.warmup_iter == warm
+    assert solver.max_iter % solver.test_interval == 0  # the last test is of the last weights
+    training, testing = read_net(str(tmp_path / "net.prototxt")).net.layer[:2]
+    assert (training.data_param.batch_size, testing.data_param.batch_size) == (batch, 100)
+    assert training.data_param.source == str(tmp_path / "data" / "cifar10_train_lmdb")
+
+
+def test_every_run_has_a_name_of_its_own(convergence):
+    names = [run.name for run in convergence.runs()]
+    assert len(set(names)) == len(names) and names[0] == "1 rank"
+    assert {"4 ranks, auto, s = 3", "4 ranks, PyTorch DDP, PowerSGD"} <= set(names)
+
+
+def test_the_page_compares_with_one_rank_and_names_what_is_missing(
+    convergence, tmp_path, monkeypatch
+):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- by scripts/convergence.py --write -->\n<!-- end -->\n")
+    monkeypatch.setattr(convergence, "PAGE", page)
+    monkeypatch.setattr(convergence, "CHART", tmp_path / "chart.png")
+    result = {"batch": 100, "date": "2026-11-18", "commit": "0123abc"}
+    accuracies = {
+        "1 rank": 64.0,
+        "4 ranks, dense": 63.1,
+        "4 ranks, topk": 60.0,
+        "2 ranks, auto": None,
+    }
+    done = {name: result | {"accuracy": a} for name, a in accuracies.items()}
+    convergence.write({"iterations": 1000, "runs": done})
+    text = page.read_text()
+    assert "| 1 rank | 100 | 64.00 % |  |" in text
+    assert "| 4 ranks, dense | 100 | 63.10 % | -0.90 |" in text
+    assert "| 4 ranks, topk | 100 | 60.00 % | -4.00: beyond a point |" in text
+    assert "| 2 ranks, auto | 100 | the loss became NaN | |" in text
+    assert "Not run yet: 4 ranks, auto;" in text and "commit 0123abc." in text
+    assert (tmp_path / "chart.png").stat().st_size > 1000
