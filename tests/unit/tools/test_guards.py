@@ -58,6 +58,22 @@ def test_a_finite_loss_passes(net):
     assert said == []
 
 
+def test_running_statistics_stay_after_a_finite_loss():
+    text = 'layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 4 dim: 3 } } }'
+    text += 'layer { name: "n" type: "BatchNorm" bottom: "x" top: "n" }'
+    net = Net(parse_text(text + "state { phase: TRAIN }", NetParameter()).message)
+    net.blobs[0].data[...] = np.arange(12).reshape(4, 3)
+    _, solver, said, _ = guard(net, "snapshot")
+    for function in solver.on_start:
+        function()
+    net.forward()
+    solver.stepper.offer(1.0)
+    for function in solver.on_gradients_ready:
+        function()
+    np.testing.assert_allclose(net.layers[1].blobs[0].data, [4.5, 5.5, 6.5])
+    assert said == []
+
+
 @pytest.mark.parametrize(("on_nan", "made"), [("stop", []), ("snapshot", [7])])
 def test_stopping(net, on_nan, made):
     look, solver, _, snapshots = guard(net, on_nan)
