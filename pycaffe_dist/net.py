@@ -10,11 +10,12 @@ import numpy as np
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist import debug_info
 from pycaffe_dist.blob import Blob, View
-from pycaffe_dist.engines.base import Loss
+from pycaffe_dist.engines.base import Engine, Loss
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.hooks import Hook, Substitute
 from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.learnable import Params
+from pycaffe_dist.memory import Value
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 from pycaffe_dist.proto.nets import NetFile
 from pycaffe_dist.proto.splits import insert_splits
@@ -308,8 +309,12 @@ class Net:
             layer.reshape(bottom, top)
 
     def clear_param_diffs(self) -> None:
+        values: dict[Engine, list[Value]] = {}
         for param in self.params.learnable:
-            param.blob.diff_value.zero()
+            engine = self.layers[param.owner[0]].context.engine
+            values.setdefault(engine, []).append(param.blob.diff_value)
+        for engine, own in values.items():
+            engine.clear(own)
 
     def update(self) -> None:
         """data −= diff for every learnable parameter."""

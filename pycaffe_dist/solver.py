@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -303,10 +303,10 @@ class Solver:
             self.tell(Clipped(self.iter, norm, limit, scale))
         return clipped[1] if clipped else 1.0
 
-    def update_param(self, i: int, step: UpdateStep) -> None:
-        """Normalise and regularise the gradient of one parameter, and apply the rule."""
-        param = self.net.params.learnable[i]
-        update.apply(param, self.history.of(i), self.rule, step, self.context.engine)
+    def update_params(self, numbers: Sequence[int], step: UpdateStep) -> None:
+        """Normalise and regularise the gradients of parameters, and apply the rule."""
+        params = [self.net.params.learnable[i] for i in numbers]
+        update.apply(params, map(self.history.of, numbers), self.rule, step, self.context.engine)
 
     def end_update(self, step: UpdateStep) -> None:
         self.iter += 1

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pycaffe_dist.aliases import Array, DeviceArray
 from pycaffe_dist.errors import NetError
 
+Multipliers = tuple[float, float]  # lr_mult and decay_mult of a parameter
+
 
 @dataclass(frozen=True)
 class UpdateStep:

@@ -3,8 +3,8 @@
     make mutate-kernels                                # all places: about a minute of CPU time
     python scripts/mutate_kernels.py --count 20 --seed 3 --only sums.cu
 
-A barrier or a guard is taken out, an index is one too large, a bound is ``<=`` instead of ``<``, an
-atomic operation becomes two plain ones.  The tests of the kernels that reach the place
+A barrier, a fence or a guard is taken out, an index is one too large, a bound is ``<=`` instead of
+``<``, an atomic operation becomes two plain ones.  The tests of the kernels that reach the place
 (tests/gpu/test_kernels_*.py) are run with the changed source, emulated, with every access to memory
 checked.  A mutant is caught if one of them fails, whether by a bad access or by wrong numbers.
 Changes that nobody could notice are in kernel_equivalents.txt, each with its reason.
@@ -44,7 +44,8 @@ KINDS = [
     ("guard", r"if \(threadIdx\.x == 0\)", "if (true)", "if (mutant == NUMBER || !threadIdx.x)"),
     ("index", r"(?<=[\w)])\[([^\[\]=]+)\]", r"[\1 + 1]", r"[\1 + (mutant == NUMBER)]"),
     ("bound", r"(?<=[\w)\]]) < (?=[\w(-])", " <= ", " < Bound{NUMBER} + "),
-    ("atomic", r"atomicMax\(", "plainMax(", "perhapsAtomicMax(NUMBER, "),
+    ("atomic", r"atomic(Max|Inc)\(", r"plain\1(", r"perhapsAtomic\1(NUMBER, "),
+    ("fence", r"__threadfence\(\);", ";", "if (mutant != NUMBER) __threadfence();"),
 ]
 PRELUDE = """
 static int mutant = 0;  // the one that is on
@@ -80,6 +81,13 @@ inline int perhapsAtomicMax(int k, int *at, int value) {
   if (mutant != k) return atomicMax(at, value);
   const int old = *at;
   if (value > old) *at = value;
+  return old;
+}
+
+inline unsigned int perhapsAtomicInc(int k, unsigned int *at, unsigned int last) {
+  if (mutant != k) return atomicInc(at, last);
+  const unsigned int old = *at;
+  *at = old >= last ? 0 : old + 1;
   return old;
 }
 """

@@ -68,7 +68,9 @@ PER_ELEMENT = {
     **dict.fromkeys(("batch_norm_backward", "lrn_forward", "softmax_rows_forward"), 5),
     "sgd_update": 7,
 }
-READ_AND_WRITTEN = re.compile(r"\w+_update|axpy|eltwise_max_next|add_rows|batch_norm_statistics")
+READ_AND_WRITTEN = re.compile(
+    r"\w+_update(_all)?|scale_all|axpy|eltwise_max_next|add_rows|batch_norm_statistics"
+)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class Trace(list[Launch]):
         for key, value in args.items():
             if declared[key].pointer:
                 both = not declared[key].constant and READ_AND_WRITTEN.fullmatch(name)
-                nbytes += value.nbytes * (2 if both else 1)
+                nbytes += sum(a.nbytes for a in arrays(value)) * (2 if both else 1)
         flops = elements(name, args) * operations(name, args)
         self.append(Launch(f"`{name}`", nbytes, flops))
 
@@ -126,10 +128,20 @@ class Trace(list[Launch]):
             )
         elif what in COPIES:
             self.append(Launch("copies and zeros", nbytes, 0))
+        elif what not in KERNELS and not what.startswith("copy"):
+            self.append(Launch("CuPy's own", nbytes, writes[0].size if writes else 0))
+
+
+def arrays(value) -> list:
+    """What is behind an argument: an array, or those that a table has the addresses of."""
+    return value.arrays if isinstance(value, emulation.Table) else [value]
 
 
 def elements(name: str, args: dict) -> int:
     """How many values a kernel goes through."""
+    tables = [value for value in args.values() if isinstance(value, emulation.Table)]
+    if tables:
+        return sum(array.size for array in tables[0].arrays)
     if "rows" not in args:
         return int(args["n"])
     if "multiplier" in args:
@@ -151,7 +163,7 @@ def operations(name: str, args: dict) -> float:
     if name in ("col2im", "ave_pool_backward", "choice_pool_backward", "depthwise_backward"):
         sides = (ceil(int(args[f"kernel_{s}"]) / int(args[f"stride_{s}"])) for s in "hw")
         return prod(sides) * (2 * int(args["multiplier"]) if "multiplier" in args else 1)
-    return PER_ELEMENT.get(name, 1)
+    return PER_ELEMENT.get(name.removesuffix("_all"), 1)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray
 from pycaffe_dist.errors import NetError, PcdError
 from pycaffe_dist.memory import HOST, Home, Value
 from pycaffe_dist.pool import Pool
-from pycaffe_dist.update_step import ParamValues, UpdateStep
+from pycaffe_dist.update_step import Multipliers, ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.blob import View
@@ -181,6 +181,22 @@ class Engine:
     def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
         """Update values of a parameter in ``home``; ``step`` has its rate and its decay."""
         raise NotImplementedError
+
+    def update_all(
+        self,
+        params: Sequence[ParamValues],
+        multipliers: Sequence[Multipliers],
+        rule: Any,
+        step: UpdateStep,
+    ) -> None:
+        """Update some parameters; ``step`` has the rate and the decay that all start from."""
+        for values, own in zip(params, multipliers, strict=True):
+            self.update(values, rule, step.times(*own))
+
+    def clear(self, values: Sequence[Value]) -> None:
+        """Make values in ``home`` zeros."""
+        for value in values:
+            value.zero()
 
     def one_pass(self, work: Callable[..., object], arrays: Sequence[Array], rooms: int) -> bool:
         """Run NumPy code that works element by element as one pass over memory; False: it cannot.

@@ -131,8 +131,7 @@ class Dwbp(ClusterStepper):
             solver.clip_gradients(step)
             for parcel in self.parcels:
                 self._update(parcel)
-        for p in self._fixed:
-            solver.update_param(p, step)
+        solver.update_params(self._fixed, step)
         if not self.overlap:
             self._finish_all()
         solver.end_update(step)
@@ -189,8 +188,7 @@ class Dwbp(ClusterStepper):
 
     def _update(self, parcel: Parcel) -> None:
         if not parcel.updates:
-            for p in parcel.params:
-                self.solver.update_param(p, self._step)
+            self.solver.update_params(parcel.params, self._step)
 
     # -- snapshots ---------------------------------------------------------------------------
 

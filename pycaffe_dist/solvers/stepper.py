@@ -101,8 +101,7 @@ class Stepper:
         solver = self.solver
         step = self.unscaled(solver.begin_update())
         solver.clip_gradients(step)
-        for i in range(len(solver.net.params.learnable)):
-            solver.update_param(i, step)
+        solver.update_params(range(len(solver.net.params.learnable)), step)
         solver.end_update(step)
 
     def unscaled(self, step: UpdateStep) -> UpdateStep:

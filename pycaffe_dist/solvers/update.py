@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss
 from pycaffe_dist.learnable import Param
-from pycaffe_dist.memory import HOST, Value
+from pycaffe_dist.memory import HOST, Home, Value
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.solvers.policies import momentum, weight_decay
 from pycaffe_dist.solvers.rules import BLOCK, Rule
@@ -47,7 +47,7 @@ def clip(params: Sequence[Param], limit: float, engine: Engine = NUMPY) -> tuple
 
     None says that nothing was to be done; where the norm is on a device, nobody knows yet.
     """
-    on_device = engine.clip(params, limit)
+    on_device = engine.clip(params, limit) if params else None
     if on_device is not None:
         return on_device
     norm = gradient_norm(params)
@@ -74,21 +74,32 @@ def step_of(solver: SolverParameter, rule: Rule, iteration: int, rate: float) ->
 
 
 def apply(
-    param: Param,
-    history: Mapping[str, Blob],
+    params: Sequence[Param],
+    history: Iterable[Mapping[str, Blob]],
     rule: Rule,
     step: UpdateStep,
     engine: Engine = NUMPY,
 ) -> None:
-    """Update one parameter; its diff then holds what was taken off its data."""
-    home, blob = engine.home if engine.updates(rule) else HOST, param.blob
+    """Update parameters; their diffs then hold what was taken off their data."""
+    on_device = engine.updates(rule)
+    home = engine.home if on_device else HOST
+    pairs = zip(params, history, strict=True)
+    values = [_values(param.blob, past, home) for param, past in pairs]
+    if on_device:
+        engine.update_all(values, [(p.lr_mult, p.decay_mult) for p in params], rule, step)
+        return
+    for param, own in zip(params, values, strict=True):
+        apply_to(param, own, rule, step, engine)
+
+
+def _values(blob: Blob, history: Mapping[str, Blob], home: Home) -> ParamValues:
+    """A parameter's values in a home, to be changed."""
 
     def flat(value: Value) -> Array:
         return value.write(home)[: blob.count]
 
     past = {slot: flat(kept.data_value) for slot, kept in history.items()}
-    values = ParamValues(flat(blob.data_value), flat(blob.diff_value), past)
-    apply_to(param, values, rule, step, engine)
+    return ParamValues(flat(blob.data_value), flat(blob.diff_value), past)
 
 
 def apply_to(

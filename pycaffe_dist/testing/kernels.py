@@ -33,6 +33,8 @@ launched: Counter[str] = Counter()  # by kernel, how often a Runner ran it
 class Runner:
     """Kernels for one number type: ``run("relu_forward", n, slope, x, y)`` with plain arrays.
 
+    A table of arrays is given as a list of them.
+
     Args:
         dtype: of ``Real``.
         xp: CuPy, to run them on a GPU; by default the stand-in, which runs them on the CPU:
@@ -58,17 +60,17 @@ class Runner:
         """
         kernel = KERNELS[name]
         pairs = list(zip(kernel.parameters[1:], args, strict=True))
-        written = {id(value) for p, value in pairs if p.pointer and not p.constant}
+        written = {id(x) for p, value in pairs if not p.constant for x in _arrays(p, value)}
         results = [self._launch(kernel, n, pairs, way) for way in self.ways]
         launched[name] += 1
         for argument, value in pairs:
-            if argument.pointer:
+            for array in _arrays(argument, value):
                 what = f"{name}: {argument.name}"
-                free = id(value) in written
-                made = [self._check(what, rooms[id(value)], value, free) for rooms in results]
+                free = id(array) in written
+                made = [self._check(what, rooms[id(array)], array, free) for rooms in results]
                 for way, other in zip(self.ways[1:], made[1:], strict=True):
                     self.close(other, made[0], f"{what} depends on the order of threads: {way}")
-                value[...] = made[0]
+                array[...] = made[0]
 
     def _launch(
         self, kernel: Kernel, n: int, pairs: list[tuple[Argument, Any]], way: Way
@@ -77,10 +79,14 @@ class Runner:
         rooms: dict[int, Any] = {}
         values = []
         for argument, value in pairs:
-            if argument.pointer:
-                room = rooms.setdefault(id(value), self.xp.asarray(_guarded(value)))
-                value = room[GUARD : GUARD + value.size]
-            values.append(value)
+            here = []
+            for array in _arrays(argument, value):
+                room = rooms.setdefault(id(array), self.xp.asarray(_guarded(array)))
+                here.append(room[GUARD : GUARD + array.size])
+            if argument.table:
+                addresses = [array.data.ptr for array in here]
+                here = [self.xp.asarray(np.array(addresses, np.uint64))]
+            values.append(here[0] if argument.pointer else value)
         grid, block = kernel.launch_size(n)
         if way.checked:  # several rows or elements for each of them
             grid, block = max(1, grid * block // FEW_THREADS // 2), FEW_THREADS
@@ -108,10 +114,38 @@ class Runner:
         made.reshape(-1).view(np.uint8)[...] = 0xFF
         return made
 
+    @staticmethod
+    def tickets(count: int) -> Array:
+        """By which blocks count who comes last; zeros again after a launch."""
+        return np.zeros(count, np.uint32)
+
+    def sums(
+        self,
+        kind: str,
+        shape: tuple[int, int, int],
+        *arrays: Array,
+        out: Array,
+        splits: int = 1,
+        scale: float = 1,
+        keep: float = 0,
+    ) -> None:
+        """out ← keep·out + scale·Σ over (outer, ·, inner), as layers have it made."""
+        channels, tickets = shape[1], self.tickets(shape[1])
+        partial = self.empty(channels * splits)
+        self(kind, partial.size, splits, *shape, scale, keep, *arrays, partial, tickets, out)
+        assert not tickets.any(), f"{kind}: it leaves its tickets at {tickets}"
+
     def close(self, got: Array, want: Any, why: str = "") -> None:
         """As near as the number type allows; NaN and infinities where they should be."""
         within = 2e-5 if self.dtype == np.float32 else 1e-11
         np.testing.assert_allclose(got, np.asarray(want), rtol=within, atol=within, err_msg=why)
+
+
+def _arrays(argument: Argument, value: Any) -> Sequence[Array]:
+    """The arrays that an argument stands for."""
+    if argument.table:
+        return list(value)
+    return [value] if argument.pointer else []
 
 
 def _guarded(value: Array) -> Array:

@@ -65,6 +65,32 @@ KERNEL local(int n, float *y) {
   y[threadIdx.x] = (float)digits[threadIdx.x % 8];
 }
 """
+LAST_READS = """
+KERNEL NAME(int rows, float *y) {
+  __shared__ unsigned last;
+  unsigned *ticket = (unsigned *)(y + 3);
+  if (threadIdx.x == 0) {
+    y[blockIdx.x] = 1.f;
+    BEFORE;
+    last = CHANGE;
+    BEHIND;
+  }
+  __syncthreads();
+  if (last == 1 && threadIdx.x == 5) y[2] = y[0] + y[1];
+}
+"""
+FENCE, TICKET = "__threadfence()", "atomicInc(ticket, 1)"
+for name, before, change, behind in (
+    ("last_block", FENCE, TICKET, FENCE),
+    ("no_fence_before", "", TICKET, FENCE),
+    ("no_fence_behind", FENCE, TICKET, ""),
+    ("no_atomic", FENCE, "ticket[0]++", FENCE),
+):
+    words = {"NAME": name, "BEFORE": before, "CHANGE": change, "BEHIND": behind}
+    made = LAST_READS
+    for word, text in words.items():
+        made = made.replace(word, text)
+    CODE += made
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +111,9 @@ def test_what_is_right_passes_in_both_orders(module, backwards):
         y.view(np.uint8)[...] = 0xFF
         launch(module, name, y, backwards=backwards)
         assert want is None or (y == want).all()
+    sums = np.zeros(4, np.float32)
+    launch(module, "last_block", sums, 2, backwards=backwards)
+    assert sums.tolist() == [1, 1, 2, 0]
     whole = np.zeros(2, np.int32)
     launch(module, "most", whole, 2, backwards=backwards)
     assert whole.tolist() == [N - 1, 0]
@@ -100,6 +129,9 @@ def test_what_is_right_passes_in_both_orders(module, backwards):
         ("beyond", 1, r"shared room\[64\] of 64 is written by thread 63 .*outside of every"),
         ("same_element", 1, r"y\[\d+\] is written by thread \d+ .* and written by thread \d+"),
         ("other_block", 2, r"y\[\d+\] is .* thread \d+ of block \d .* and (read|written) by"),
+        ("no_fence_before", 2, r"y\[[01]\] is written by .* and read by thread 5 .*no barrier"),
+        ("no_fence_behind", 2, r"y\[[01]\] is written by .* and read by thread 5 .*no barrier"),
+        ("no_atomic", 2, r"y\[3\] is (read|written) by thread 0 of block \d .*no barrier"),
         ("before", 1, r"y\[-1\] of 128 is written by thread 0 of block 0 .*outside"),
     ],
 )

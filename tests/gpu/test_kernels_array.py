@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pycaffe_dist.testing.emulation import Way
 from pycaffe_dist.testing.kernels import layer_numbers, numbers_of
 
 RNG = np.random.default_rng(4)
@@ -48,7 +49,7 @@ def test_nothing_is_nothing(run):
     y = run.array([7.0])
     run("fill", 0, 1, y)
     run.close(y, [7.0])
-    run("channel_sums", 0, 1, 1, 0, 1, run.empty(0), y)
+    run("channel_sums", 0, 1, 1, 0, 1, 1, 0, run.empty(0), y, run.tickets(1), y)
     run.close(y, [7.0])
 
 
@@ -127,7 +128,7 @@ def test_rows_that_are_not_there_touch_nothing(run):
 
 @pytest.mark.parametrize("splits", [1, 2, 5, 64])
 @pytest.mark.parametrize("shape", [(3, 4, 10), (1, 1, 3000), (20, 3, 1), (1, 6, 7)])
-@numbers_of("channel_sums", "channel_abs_sums", "channel_dots", "channel_deviations", "finish_sums")
+@numbers_of("channel_sums", "channel_abs_sums", "channel_dots", "channel_deviations")
 def test_sums_by_channel(run, shape, splits):
     x, b = RNG.standard_normal((2, *shape))
     mean = RNG.standard_normal(shape[1])
@@ -139,20 +140,20 @@ def test_sums_by_channel(run, shape, splits):
     }
     channels = shape[1]
     for kernel, (arrays, terms) in sums.items():
-        partial, y = run.empty(channels * splits), run.empty(channels)
-        run(kernel, channels * splits, splits, *shape, *map(run.array, arrays), partial)
-        run("finish_sums", channels, splits, 0.5, 0, partial, y)
+        y, given = run.empty(channels), list(map(run.array, arrays))
+        run.sums(kernel, shape, *given, out=y, splits=splits, scale=0.5)
         run.close(y, terms.sum(axis=(0, 2)) / 2)
-        run("finish_sums", channels, splits, 1, 3, partial, y)
+        run.sums(kernel, shape, *given, out=y, splits=splits, keep=3)
         run.close(y, terms.sum(axis=(0, 2)) * 2.5)
 
 
 def test_sums_are_the_same_every_time(run):
-    x, first = run.array(RNG.standard_normal(5000)), run.empty(8)
-    run("channel_sums", 8, 8, 1, 1, 5000, x, first)
-    for _ in range(3):
-        again = run.empty(8)
-        run("channel_sums", 8, 8, 1, 1, 5000, x, again)
+    x, first = run.array(RNG.standard_normal(5000)), run.empty(1)
+    run.ways = [Way(), Way(backwards=True)]
+    run.sums("channel_sums", (1, 1, 5000), x, out=first, splits=8)
+    for _ in range(2):
+        again = run.empty(1)
+        run.sums("channel_sums", (1, 1, 5000), x, out=again, splits=8)
         np.testing.assert_array_equal(again, first)
 
 
@@ -164,12 +165,11 @@ def test_reduction(run, name, number):
     a[0, 0, 0] = 0
     want = layer_numbers(layer, a)
     coeff = 2.5 / 10 if name == "MEAN" else 2.5
-    x, partial, y, gx = run.array(a), run.empty(12), run.empty(12), run.empty(*A.shape)
+    x, y, gx = run.array(a), run.empty(12), run.empty(*A.shape)
     kernel, arrays = {"ASUM": ("channel_abs_sums", [x]), "SUMSQ": ("channel_dots", [x, x])}.get(
         name, ("channel_sums", [x])
     )
-    run(kernel, 12, 1, 1, 12, 10, *arrays, partial)
-    run("finish_sums", 12, 1, coeff, 0, partial, y)
+    run.sums(kernel, (1, 12, 10), *arrays, out=y, scale=coeff)
     run.close(y.reshape(3, 4), want.tops[0])
     run("reduction_backward", N, 10, number, coeff, run.array(want.top_diffs[0]), x, gx)
     run.close(gx, want.bottom_diffs[0])

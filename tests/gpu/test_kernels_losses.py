@@ -126,7 +126,7 @@ def test_infogain_loss(run, ignore):
     run("infogain_loss_terms", POSITIONS, CLASSES, INNER, *flags, h, prob, labels, terms)
     loss, divisor = total(run, 0, flags, labels, terms)
     run.close(loss[0], want.tops[0])
-    run("channel_sums", CLASSES, 1, 1, CLASSES, CLASSES, h, sums)
+    run.sums("channel_sums", (1, CLASSES, CLASSES), h, out=sums)
     numbers = (X.size, CLASSES, INNER, *flags, h, sums, prob, labels, weight_of(run, want))
     run("infogain_loss_backward", *numbers, divisor, gx)
     run.close(gx, want.bottom_diffs[0])
@@ -214,14 +214,13 @@ def test_contrastive_loss(run, legacy):
         run.close(gx, diff)
 
 
-@numbers_of("subtract", "channel_dots", "finish_sums", "scale_by")
+@numbers_of("subtract", "channel_dots", "scale_by")
 def test_euclidean_loss(run):
     a, b = RNG.standard_normal((2, 8, 5))
     want = layer_numbers('type: "EuclideanLoss"', a, b)
-    d, partial, loss, gx = run.empty(8, 5), run.empty(1), run.empty(1), run.empty(8, 5)
+    d, loss, gx = run.empty(8, 5), run.empty(1), run.empty(8, 5)
     run("subtract", 40, run.array(a), run.array(b), d)
-    run("channel_dots", 1, 1, 1, 1, 40, d, d, partial)
-    run("finish_sums", 1, 1, 1 / 16, 0, partial, loss)
+    run.sums("channel_dots", (1, 1, 40), d, d, out=loss, scale=1 / 16)
     run.close(loss[0], want.tops[0])
     for diff, sign in zip(want.bottom_diffs, (1, -1), strict=True):
         run("scale_by", 40, sign / 8, weight_of(run, want), d, gx)

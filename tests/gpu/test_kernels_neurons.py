@@ -119,7 +119,7 @@ def test_swish(run):
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@numbers_of("prelu_forward", "prelu_backward", "prelu_slope_sums", "finish_sums")
+@numbers_of("prelu_forward", "prelu_backward", "prelu_slope_sums")
 def test_prelu(run, shared):
     slopes = np.array(0.3) if shared else np.linspace(-0.5, 1, 4)
     layer = f'type: "PReLU" prelu_param {{ channel_shared: {str(shared).lower()} }}'
@@ -132,9 +132,8 @@ def test_prelu(run, shared):
     run("prelu_backward", x.size, channels, inner, a, x, gy, gx)
     run.close(gx, want.bottom_diffs[0])
     for splits in (1, 3):
-        partial, ga = run.empty(channels * splits), run.array([0.5] * channels)
-        run("prelu_slope_sums", channels * splits, splits, outer, channels, inner, x, gy, partial)
-        run("finish_sums", channels, splits, 1, 1, partial, ga)
+        ga, shape = run.array([0.5] * channels), (outer, channels, inner)
+        run.sums("prelu_slope_sums", shape, x, gy, out=ga, splits=splits, keep=1)
         run.close(ga, 0.5 + want.param_diffs[0].reshape(-1))
 
 

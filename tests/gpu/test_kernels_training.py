@@ -160,44 +160,69 @@ RULES = {
 }
 
 
+RATE, SHARE, CLIP = 0.125, 0.5, 0.75
+
+
+class Updated:
+    """A parameter in a kernel's hands, and what it should be."""
+
+    def __init__(self, run, rule, n, decay, rate=RATE):
+        self.run, self.rule, self.decay, self.rate = run, rule, decay, rate
+        self.data = RNG.standard_normal(n)
+        self.data[:5] = 0
+        self.history = {slot: np.zeros(n) for slot in rule.slots}
+        self.arrays = [run.array(self.data), run.empty(n)]
+        self.arrays += [run.array(h) for h in self.history.values()]
+
+    def begin(self, iteration, l1):
+        step = UpdateStep(iteration, self.rate, correction=self.rule.correction(iteration))
+        g = RNG.standard_normal(self.data.size)
+        self.arrays[1][...] = g
+        self.g = g * CLIP * SHARE + self.decay * (np.sign(self.data) if l1 else self.data)
+        self.rule.step(self.g, self.history, step, np.empty(g.size))
+        self.data -= self.g
+        return step.correction
+
+    def check(self):
+        wanted = self.data, self.g, *self.history.values()
+        for got, want in zip(self.arrays, wanted, strict=True):
+            self.run.close(got, want)
+
+
 @pytest.mark.parametrize("l1", [False, True])
 @numbers_of(
     *("sgd_update", "nesterov_update", "adagrad_update"),
     *("rmsprop_update", "adadelta_update", "adam_update"),
 )
 def test_update_rules(run, l1):
-    rate, share, decay, clip, n = 0.125, 0.5, 0.25, 0.75, 1000
-    scale = run.array([clip])
     for kind, (name, settings, numbers) in RULES.items():
         rule = create_rule(SolverParameter(type=kind, **settings))
-        data = RNG.standard_normal(n)
-        data[:5] = 0
-        history = {slot: np.zeros(n) for slot in rule.slots}
-        mine, diff, past = run.array(data), run.empty(n), [run.array(h) for h in history.values()]
+        one = Updated(run, rule, 1000, decay=0.25)
         for iteration in range(3):
-            step = UpdateStep(iteration, rate, correction=rule.correction(iteration))
-            g = RNG.standard_normal(n)
-            diff[...] = g
-            g = g * clip * share + decay * (np.sign(data) if l1 else data)
-            rule.step(g, history, step, np.empty(n))
-            data -= g
-            corrected = step.rate * step.correction
-            settled = (n, corrected, *numbers, share, decay, l1, scale)
-            run(f"{name}_update", *settled, mine, diff, *past)
-            for got, want in zip((mine, diff, *past), (data, g, *history.values()), strict=True):
-                run.close(got, want)
+            rate = RATE * one.begin(iteration, l1)
+            settled = 1000, rate, *numbers, SHARE, 0.25, l1, run.array([CLIP])
+            run(f"{name}_update", *settled, *one.arrays)
+            one.check()
 
 
-@numbers_of(*(f"{name}_update" for name, *_ in RULES.values()))
+@numbers_of(
+    *(f"{name}_update" for name, *_ in RULES.values()),
+    *(f"{name}_update_all" for name, *_ in RULES.values()),
+)
 def test_an_update_that_is_held_back_changes_nothing_and_takes_off_nothing(run):
     for kind, (name, _, numbers) in RULES.items():
         slots = create_rule(SolverParameter(type=kind)).slots
         mine, *past = (run.array(RNG.standard_normal(300)) for _ in range(1 + len(slots)))
-        before = [x.copy() for x in (mine, *past)]
-        diff = run.array(np.full(300, np.nan))
-        run(f"{name}_update", 300, 0.5, *numbers, 1, 0.25, 0, run.array([0]), mine, diff, *past)
-        for got, want in zip((mine, *past, diff), (*before, np.zeros(300)), strict=True):
+        before, gate = [x.copy() for x in (mine, *past)], run.array([0])
+        numbers = 0.5, *numbers, 1, 0.25, 0
+        rows, chunks = chunks_of([300], 128)
+        diffs = [run.array(np.full(300, np.nan)) for _ in range(2)]
+        run(f"{name}_update", 300, *numbers, gate, mine, diffs[0], *past)
+        columns = ([array] for array in (mine, diffs[1], *past))
+        run(f"{name}_update_all", rows, *numbers, chunks, run.array([[1, 1]]), gate, *columns)
+        for got, want in zip((mine, *past), before, strict=True):
             run.close(got, want)
+        assert not np.any(diffs)
 
 
 @numbers_of("see_losses")
@@ -211,24 +236,60 @@ def test_the_first_losses_that_are_no_numbers_are_kept_and_hold_back_from_then_o
         np.testing.assert_array_equal(first, kept)
 
 
-@numbers_of("channel_dots", "channel_sums", "clip_scale")
+def chunks_of(sizes, most):
+    parts = [(i, b, min(b + most, n)) for i, n in enumerate(sizes) for b in range(0, n, most)]
+    return len(parts), np.array(parts, np.int32)
+
+
+@pytest.mark.parametrize("l1", [False, True])
+@numbers_of(
+    *("sgd_update_all", "nesterov_update_all", "adagrad_update_all"),
+    *("rmsprop_update_all", "adadelta_update_all", "adam_update_all"),
+)
+def test_update_rules_of_all_parameters(run, l1):
+    sizes, mults = (7, 300, 1), ((1, 1), (2, 0), (0.5, 2))
+    rows, chunks = chunks_of(sizes, 128)
+    for kind, (name, settings, numbers) in RULES.items():
+        rule = create_rule(SolverParameter(type=kind, **settings))
+        params = [
+            Updated(run, rule, n, 0.25 * decay, RATE * rate)
+            for n, (rate, decay) in zip(sizes, mults, strict=True)
+        ]
+        for iteration in range(3):
+            corrections = {p.begin(iteration, l1) for p in params}
+            rate = RATE * corrections.pop()
+            settled = rows, rate, *numbers, SHARE, 0.25, l1, chunks, run.array(mults)
+            columns = map(list, zip(*(p.arrays for p in params), strict=True))
+            run(f"{name}_update_all", *settled, run.array([CLIP]), *columns)
+            for p in params:
+                p.check()
+
+
+@numbers_of("gradient_norm", "scale_all")
 def test_the_norm_of_all_gradients_and_the_scale_that_clips_it(run):
-    gradients = [run.array(RNG.standard_normal(n)) for n in (3, 700, 5000)]
-    splits = [1, 2, 8]
-    partials, total = run.empty(sum(splits)), run.empty(1)
-    begin = 0
-    for g, s in zip(gradients, splits, strict=True):
-        part = run.empty(s)
-        run("channel_dots", s, s, 1, 1, g.size, g, g, part)
-        partials[begin : begin + s] = part
-        begin += s
-    run("channel_sums", 1, 1, 1, 1, partials.size, partials, total)
+    sizes = 3, 700, 1000
+    gradients = [run.array(RNG.standard_normal(n)) for n in sizes]
+    rows, chunks = chunks_of(sizes, 256)
     want = np.sqrt(sum(float(np.vdot(g, g)) for g in gradients))
-    for limit, scale in ((want / 2, 0.5), (want * 2, 1.0)):
-        got, norm = run.empty(1), run.empty(1)
-        run("clip_scale", 1, limit, total, got, norm)
+    for limit, scale in ((want * 2, 1.0), (want / 2, 0.5)):
+        got, norm, tickets = run.empty(1), run.empty(1), run.tickets(1)
+        sums = run.empty(rows), tickets, got, norm
+        run("gradient_norm", rows, limit, chunks, gradients, *sums)
         run.close(norm, [want])
         run.close(got, [scale])
+        assert tickets[0] == 0
+        before = [g.copy() for g in gradients]
+        run("scale_all", rows, chunks, got, gradients)
+        for g, b in zip(gradients, before, strict=True):
+            run.close(g, b * scale)
+
+
+@numbers_of("clear_all")
+def test_clearing_all(run):
+    arrays = [run.empty(n) for n in (3, 700)]
+    rows, chunks = chunks_of((3, 700), 256)
+    run("clear_all", rows, chunks, arrays)
+    assert not any(a.any() for a in arrays)
 
 
 # -- the scale of the loss ---------------------------------------------------------------------

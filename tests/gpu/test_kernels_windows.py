@@ -109,9 +109,9 @@ def test_depthwise_convolution(run, case, multiplier):
     run.close(gx, want.bottom_diffs[0])
     for splits in (1, 3):
         partial, gw = run.empty(weights.size, splits), run.array(np.ones(weights.shape))
-        rows = partial.size
-        run("depthwise_weight_sums", rows, splits, images, *shape, run.array(x), gy, partial)
-        run("finish_sums", gw.size, splits, 1, 1, partial, gw)
+        sums = partial, run.tickets(gw.size), gw
+        sizes = partial.size, splits, images, *shape
+        run("depthwise_weight_sums", *sizes, run.array(x), gy, *sums)
         run.close(gw, want.param_diffs[0] + 1)
 
 

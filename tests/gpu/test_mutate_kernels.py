@@ -21,7 +21,7 @@ def of(file):
 def test_every_kernel_has_mutants_of_every_kind():
     everything = mutants()
     assert {name for mutant in everything for name in mutant.kernels} == set(KERNELS)
-    assert {m.kind for m in everything} == {"barrier", "guard", "index", "bound", "atomic"}
+    assert {m.kind for m in everything} == {"barrier", "guard", "index", "bound", "atomic", "fence"}
     assert sum(len(of(file)) for file in FILES) >= 60
 
 

@@ -49,9 +49,11 @@ def test_a_step_is_counted_by_kernel(roofline, tmp_path):
     assert (relu.bytes, relu.flops) == (2 * batch * 64 * floats, batch * 64)
     (columns, _) = [x for x in trace if x.name == "`im2col`"]
     assert columns.bytes == batch * floats * (3 * 36 + 27 * 16)
-    updates = [x.bytes for x in trace if x.name == "`sgd_update`"]
-    values, clip = 6 * (4 * 27 + 4 + 64 * 5 + 5), 1
-    assert sum(updates) == floats * (values + 4 * clip)
+    (update,) = [x for x in trace if x.name == "`sgd_update_all`"]
+    values, params, clip = 4 * 27 + 4 + 64 * 5 + 5, 4, 1
+    chunks, factors = 3 * params, 2 * params
+    assert update.bytes == floats * (6 * values + chunks + factors + clip)
+    assert update.flops == 7 * values
 
 
 def test_depthwise_convolutions_count_a_product_for_each_tap(roofline, tmp_path):

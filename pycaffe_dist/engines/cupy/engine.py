@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
-from pycaffe_dist.engines.base import Engine, NetView
+from pycaffe_dist.aliases import Array, ArrayModule, DeviceArray, DType
+from pycaffe_dist.engines.base import Engine, Fusions, NetView
 from pycaffe_dist.engines.cupy import backend, devices, updates
 from pycaffe_dist.engines.cupy.convolution.choice import Convolutions
 from pycaffe_dist.engines.cupy.cudnn import Handle
@@ -22,16 +22,18 @@ from pycaffe_dist.engines.cupy.home import DeviceHome, DevicePool
 from pycaffe_dist.engines.cupy.launch import Launcher, OnDevice, accelerates
 from pycaffe_dist.engines.cupy.precision import check, of_layer
 from pycaffe_dist.engines.cupy.scalar import Places, Scalar
+from pycaffe_dist.engines.cupy.tables import Tables
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
-from pycaffe_dist.update_step import ParamValues, UpdateStep
+from pycaffe_dist.update_step import Multipliers, ParamValues, UpdateStep
 
 if TYPE_CHECKING:
     from pycaffe_dist.layer import Layer
     from pycaffe_dist.memory import Value
 
 _engines: dict[tuple[str, int], CupyEngine] = {}
+TICKETS = 4096  # to begin with
 _here = threading.local()  # .home: whose device and stream are this thread's
 
 
@@ -68,11 +70,12 @@ class CupyEngine(Engine):
         self.multiply = Products(xp, self.launch)
         self.convolutions = Convolutions(self)
         self._at: dict[tuple[str, bool], CupyEngine] = {}  # the same device in other precisions
-        self._ones: Facts = {}
-        self._constants: dict[tuple[int, ...], DeviceArray] = {}
         self._checks: dict[int, Check] = {}
         self.places = Places(xp)
+        self.tables = Tables(xp)
         self._spare: dict[tuple[str, str], DeviceArray] = {}
+        self._constants: dict[tuple[str, bytes], DeviceArray] = {}
+        self._tickets: DeviceArray = None
 
     def enter(self) -> None:
         """Make the device and its compute stream those of this thread, if they are not."""
@@ -147,10 +150,12 @@ class CupyEngine(Engine):
 
     def constants(self, values: Sequence[int]) -> Any:
         """Integers on the device, brought there once."""
-        key = tuple(values)
-        if key not in self._constants:
-            self._constants[key] = self.xp.asarray(np.array(key, np.int32))
-        return self._constants[key]
+        return self.constant(np.array(tuple(values), np.int32))
+
+    def finish(self, net: NetView) -> Fusions:
+        from pycaffe_dist.engines.cupy.fusion import find
+
+        return find(net)
 
     # -- numbers that stay on the device -----------------------------------------------------
 
@@ -159,9 +164,21 @@ class CupyEngine(Engine):
 
     def one(self, dtype: DType) -> Any:
         """An array of one 1."""
-        if dtype.char not in self._ones:
-            self._ones[dtype.char] = self.xp.asarray(np.ones(1, dtype))
-        return self._ones[dtype.char]
+        return self.constant(np.ones(1, dtype))
+
+    def constant(self, values: Array) -> Any:
+        """An array as it is here, brought over once."""
+        key = values.dtype.char, values.tobytes()
+        if key not in self._constants:
+            self.enter()
+            self._constants[key] = self.xp.asarray(values)
+        return self._constants[key]
+
+    def tickets(self, count: int) -> Any:
+        """Zeros, by which blocks count who comes last, and which they leave as zeros."""
+        if self._tickets is None or self._tickets.size < count:
+            self._tickets = self.xp.zeros(max(TICKETS, 2 * count), np.uint32)
+        return self._tickets[:count]
 
     def outer(self, left: DeviceArray, right: DeviceArray, out: DeviceArray) -> None:
         self.enter()
@@ -235,6 +252,18 @@ class CupyEngine(Engine):
 
     def update(self, values: ParamValues, rule: Any, step: UpdateStep) -> None:
         updates.update(self, values, rule, step)
+
+    def update_all(
+        self,
+        params: Sequence[ParamValues],
+        multipliers: Sequence[Multipliers],
+        rule: Any,
+        step: UpdateStep,
+    ) -> None:
+        updates.update_all(self, params, multipliers, rule, step)
+
+    def clear(self, values: Sequence[Value]) -> None:
+        updates.clear(self, values)
 
     def clip(self, params: Sequence[DeviceArray], limit: float) -> tuple[Scalar, Scalar]:
         return updates.clip(self, params, limit)

@@ -113,12 +113,13 @@ class OnDevice(Layer):
         scale: float = 1,
         keep: float = 0,
     ) -> None:
-        """out ← keep·out + scale·Σ over (outer, ·, inner), for each channel, in two stages."""
+        """out ← keep·out + scale·Σ over (outer, ·, inner), for each channel."""
         outer, channels, inner = shape
         splits = split(outer * inner, channels)
         partial = self.spare("partial", (channels * splits,))
-        self.launch(kind, channels * splits, splits, outer, channels, inner, *arrays, partial)
-        self.launch("finish_sums", channels, splits, scale, keep, partial, out)
+        settings = splits, outer, channels, inner, scale, keep
+        sums = partial, self.engine.tickets(channels), out
+        self.launch(kind, channels * splits, *settings, *arrays, *sums)
 
 
 def split(values: int, channels: int) -> int:

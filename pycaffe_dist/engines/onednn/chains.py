@@ -1,19 +1,13 @@
-"""Chains: layers in a row that are computed together, each kind with its arithmetic.
-
-A chain's work is done at the turn of its last layer, when the parameters of all have arrived,
-backward at that same layer's turn.  In passes that end within it, or that somebody watches layer by
-layer, each layer works alone.
-"""
+"""The chains of this engine, each kind with its arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, View, Views
-from pycaffe_dist.engines.onednn.core.accelerated import Accelerated
+from pycaffe_dist.engines.chains import Chain, Chainable, Link
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM
 from pycaffe_dist.engines.onednn.core.primitives import PostOp
 from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
@@ -23,75 +17,6 @@ from pycaffe_dist.engines.onednn.layers.neurons import ReLU
 from pycaffe_dist.engines.onednn.layers.scale import Scale
 
 RELU = 0x20  # the algorithm
-
-
-@dataclass
-class Link:
-    """A layer of a net with what it is connected to."""
-
-    index: int
-    layer: Any
-    bottom: Views
-    top: Views
-
-
-class Chain:
-    """Some layers in a row.
-
-    Attributes:
-        active: whether they may be computed together in the pass under way.
-        fused: whether they were, in the last forward pass.
-        backward_fused: whether their backward pass is one, too; else they part before it.
-        replays: whether all that their TEST forward does to memory is done by tape.do.
-    """
-
-    backward_fused = True
-    replays = False
-
-    def __init__(self, links: list[Link]) -> None:
-        self.links = links
-        self.active = self.fused = False
-        self._last = links[-1].layer
-        for link in links:
-            link.layer.chain = self
-
-    def forward(self, layer: Accelerated) -> bool:
-        """A layer's turn: whether there is nothing left for it to do."""
-        if not self.active:
-            if self.fused and layer is not self.links[0].layer:
-                self.part()
-            self.fused = False
-            return False
-        if layer is self._last:
-            self.fused = all(link.layer.fast for link in self.links)
-            if self.fused:
-                self.run_forward()
-            else:
-                self._run_each()
-        return True
-
-    def backward(self, layer: Accelerated) -> bool:
-        """A layer's turn: whether there is nothing left for it to do."""
-        if self.fused and not (self.active and self.backward_fused):
-            self.fused = False
-            self.part()
-        if self.fused and layer is self._last:
-            self.run_backward()
-        return self.fused
-
-    def run_forward(self) -> None:
-        raise NotImplementedError
-
-    def run_backward(self) -> None:
-        raise NotImplementedError
-
-    def part(self) -> None:
-        """Give each layer what its own backward pass needs, after a forward pass together."""
-        raise NotImplementedError
-
-    def _run_each(self) -> None:
-        for link in self.links:
-            link.layer.forward_alone(link.bottom, link.top)
 
 
 class Rectified(Chain):
@@ -104,14 +29,14 @@ class Rectified(Chain):
         self._first = links[0].layer
         self._post_ops = (relu_op(links[1].layer),)
 
-    def forward(self, layer: Accelerated) -> bool:
+    def forward(self, layer: Chainable) -> bool:
         if layer is self._first:
             self.fused = self.active and layer.fast
             self.links[0].layer.post_ops = self._post_ops if self.fused else ()
             return False
         return self.active and self.fused
 
-    def backward(self, layer: Accelerated) -> bool:
+    def backward(self, layer: Chainable) -> bool:
         return False
 
 

@@ -233,8 +233,7 @@ class Ssp(ClusterStepper):
         solver.end_update(step)
 
     def _update_all(self, step: UpdateStep) -> None:
-        for p in self._fixed:
-            self.solver.update_param(p, step)
+        self.solver.update_params(self._fixed, step)
         for p in self._of_param:
             self._update(p, step)
 

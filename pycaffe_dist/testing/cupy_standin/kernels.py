@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
+from pycaffe_dist.aliases import DType
 from pycaffe_dist.testing import emulation
 from pycaffe_dist.testing.cupy_standin import cuda
 from pycaffe_dist.testing.cupy_standin.array import ndarray, touch
 from pycaffe_dist.testing.cupy_standin.given import Given
-from pycaffe_dist.testing.cupy_standin.memory import COUNTS
+from pycaffe_dist.testing.cupy_standin.memory import COUNTS, memory_around
 
 
 class RawModule:
@@ -42,7 +45,6 @@ class RawKernel:
     def __init__(self, function: emulation.Function) -> None:
         self._function = function
         self.name = function.kernel.name
-        self._constant = [p.constant for p in function.kernel.parameters]
 
     def __call__(
         self,
@@ -55,12 +57,26 @@ class RawKernel:
         COUNTS["launch"] += 1
         reads: list[ndarray] = []
         writes: list[ndarray] = []
-        for argument, constant in zip(args, self._constant, strict=True):
-            if isinstance(argument, ndarray):
-                (reads if constant else writes).append(argument)
+        plain: list[Given] = []
+        declared = zip(self._function.kernel.parameters, self._function.dtypes, args, strict=True)
+        for parameter, dtype, argument in declared:
+            plain.append(argument._host if isinstance(argument, ndarray) else argument)
+            given = [argument] if isinstance(argument, ndarray) else []
+            if parameter.table and given:
+                reads += given
+                given = [_array_at(int(address), dtype) for address in argument._host]
+                plain[-1] = emulation.Table(argument._host, [a._host for a in given])
+            (reads if parameter.constant else writes).extend(given)
         touch(cuda.get_current_stream(), self.name, reads, writes)
-        plain = [a._host if isinstance(a, ndarray) else a for a in args]
         self._function(grid, block, plain)
+
+
+def _array_at(address: int, dtype: DType) -> ndarray:
+    """What is from an address on, as far as the memory goes."""
+    memory = memory_around(address)
+    count = (memory.begin + memory.size - address) // dtype.itemsize
+    kind = np.ctypeslib.as_ctypes_type(dtype)
+    return ndarray(np.ctypeslib.as_array((kind * count).from_address(address)), memory)
 
 
 @cache

@@ -124,14 +124,22 @@ IN_USE: WeakValueDictionary[int, Memory] = WeakValueDictionary()  # by where it 
 
 def memory_at(pointer: int, size: int) -> Memory:
     """The memory that ``size`` bytes from ``pointer`` on lie in, as a library is given them."""
+    memory = memory_around(pointer)
+    if pointer + size > memory.begin + memory.size:
+        raise ValueError(f"{size} bytes at {pointer:#x} are not within one array of the device")
+    return memory
+
+
+def memory_around(pointer: int) -> Memory:
+    """The memory that an address is in."""
     whole = IN_USE.get(pointer)
-    if whole and size <= whole.size:
+    if whole:
         return whole
     for reference in IN_USE.valuerefs():
         memory = reference()
-        if memory and memory.begin <= pointer and pointer + size <= memory.begin + memory.size:
+        if memory and memory.begin <= pointer < memory.begin + memory.size:
             return memory
-    raise ValueError(f"{size} bytes at {pointer:#x} are not within one array of the device")
+    raise ValueError(f"{pointer:#x} is not within an array of the device")
 
 
 class MemoryPointer:

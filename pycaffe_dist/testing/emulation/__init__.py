@@ -21,10 +21,10 @@ import numpy as np
 
 from pycaffe_dist.aliases import DType
 from pycaffe_dist.engines.cupy.kernels import Kernel, declarations
-from pycaffe_dist.testing.emulation.checking import AccessError, Watch
+from pycaffe_dist.testing.emulation.checking import AccessError, Table, Watch
 from pycaffe_dist.testing.emulation.compiler import compiled
 
-__all__ = ["AccessError", "Function", "Module", "Way", "executed", "running"]
+__all__ = ["AccessError", "Function", "Module", "Table", "Way", "executed", "running"]
 
 HEADERS = Path(__file__).parent
 PROBLEMS = {
@@ -102,10 +102,10 @@ class Function:
 
     def __init__(self, module: Module, kernel: Kernel) -> None:
         self.kernel, self._module = kernel, module
-        self._dtypes = [argument.dtype(module.dtype) for argument in kernel.parameters]
+        self.dtypes = [argument.dtype(module.dtype) for argument in kernel.parameters]
         scalars = [
             ctypes.c_void_p if argument.pointer else np.ctypeslib.as_ctypes_type(dtype)
-            for argument, dtype in zip(kernel.parameters, self._dtypes, strict=True)
+            for argument, dtype in zip(kernel.parameters, self.dtypes, strict=True)
         ]
         self._types = [ctypes.c_uint, ctypes.c_uint, ctypes.c_bool, *scalars]
         self._entries: dict[bool, Any] = {}
@@ -134,12 +134,16 @@ class Function:
         return self._entries[checked]
 
     def _checked(self, args: Sequence[Any]) -> list[Any]:
-        declared = zip(self.kernel.parameters, self._dtypes, args, strict=True)
+        declared = zip(self.kernel.parameters, self.dtypes, args, strict=True)
         return [
             self._pointer(p, d, a) if p.pointer else self._number(p, d, a) for p, d, a in declared
         ]
 
     def _pointer(self, argument: Any, dtype: DType, array: Any) -> int:
+        if argument.table:
+            if not isinstance(array, Table):
+                raise TypeError(f"{self._at(argument)} is a table of addresses, not {array!r}")
+            array, dtype = array.addresses, np.dtype(np.uint64)
         if not isinstance(array, np.ndarray) or array.dtype != dtype:
             kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
             raise TypeError(f"{self._at(argument)} is an array of {dtype}, not {kind}")
@@ -166,7 +170,8 @@ def _program(code: str, real: str, kernels: dict[str, Kernel], checked: bool) ->
         parts.insert(0, "#define CHECK_MEMORY")
     for kernel in kernels.values():
         declared = ", ".join(
-            f"{'const ' * a.constant}{a.type} {'*' * a.pointer}{a.name}" for a in kernel.parameters
+            f"{'const ' * a.constant}{a.type} {'*const ' * a.table}{'*' * a.pointer}{a.name}"
+            for a in kernel.parameters
         )
         names = ", ".join(a.name for a in kernel.parameters)
         waiting = "true" if kernel.by_rows else "false"

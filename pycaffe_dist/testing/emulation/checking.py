@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.cupy.kernels import Kernel
 
 MOST_STEPS = 100_000_000  # accesses of a launch; more, and it is said not to end
-MOST_AREAS = 64
+MOST_AREAS = 1024
 
 _VERBS = ("read", "written", "changed by an atomic operation")
 _SHARED = re.compile(r": (\w+) +(\w+) TLS +\w+ +\w+ +\w+ (.*)")  # of readelf: place, size, name
@@ -28,8 +29,16 @@ class AccessError(AssertionError):
     """A kernel touches memory as it may not: a race, a place outside, a value nobody wrote."""
 
 
+@dataclass(frozen=True)
+class Table:
+    """An array of addresses, and the arrays that are there."""
+
+    addresses: Array
+    arrays: Sequence[Array]
+
+
 class _Access(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint) for name in ("block", "interval", "thread", "code")]
+    _fields_ = [(name, ctypes.c_uint) for name in ("block", "interval", "thread", "code", "step")]
 
 
 class _Area(ctypes.Structure):
@@ -71,7 +80,7 @@ class Watch:
     @contextmanager
     def over(self, kernel: Kernel, args: Sequence[Any]) -> Iterator[None]:
         """Let the launch within touch these arrays, and nothing else."""
-        areas = [_area(a) for a in args if isinstance(a, np.ndarray)]
+        areas = [_area(array) for _, array in _arrays(kernel, args)]
         areas += [
             _Area(v.begin, v.begin + v.size, 1, 0, 1) for v in self._shared if v.belongs_to(kernel)
         ]
@@ -111,11 +120,8 @@ class Watch:
 
     def _place(self, report: _Report, kernel: Kernel, args: Sequence[Any]) -> str:
         """The array and the index, as the source calls them; beyond its ends for the nearest."""
-        pairs = zip(kernel.parameters, args, strict=True)
         areas = [
-            _Named(p.name, a.ctypes.data, a.nbytes, a.itemsize)
-            for p, a in pairs
-            if isinstance(a, np.ndarray)
+            _Named(name, a.ctypes.data, a.nbytes, a.itemsize) for name, a in _arrays(kernel, args)
         ]
         areas += [
             _Named(f"shared {v.name}", report.shared + v.begin, v.size, report.size)
@@ -166,6 +172,16 @@ def _shared_variables(path: Path, kernels: frozenset[str]) -> list[_Shared]:
             function, _, name = match[3].rpartition("::")
             found.append(_Shared(int(match[1], 16), int(match[2], 0), function, name, kernels))
     return found
+
+
+def _arrays(kernel: Kernel, args: Sequence[Any]) -> Iterator[tuple[str, Array]]:
+    """What a launch is given, and tables lead to, as the source calls it."""
+    for argument, value in zip(kernel.parameters, args, strict=True):
+        if isinstance(value, np.ndarray):
+            yield argument.name, value
+        elif isinstance(value, Table):
+            yield argument.name, value.addresses
+            yield from ((f"{argument.name}[{i}]", a) for i, a in enumerate(value.arrays))
 
 
 def _area(array: Array) -> _Area:

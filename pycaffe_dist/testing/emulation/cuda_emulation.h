@@ -45,8 +45,10 @@ static unsigned int interval;  // counts the barriers of a block
 static char *launch_frame;     // during a launch: where the stack of the host's thread was
 
 void note_atomic(void *at, unsigned int size);  // of an atomic operation that comes now
+void note_fence();
 #ifndef CHECK_MEMORY
 inline void note_atomic(void *, unsigned int) {}
+inline void note_fence() {}
 #endif
 
 // The first and the last byte of the library's own variables, and shared memory, from its mark on.
@@ -189,6 +191,15 @@ inline void __syncthreads() {
     emulation::yield();
   else
     emulation::outcome = emulation::UNEXPECTED_BARRIER;
+}
+
+inline void __threadfence() { emulation::note_fence(); }
+
+__attribute__((no_sanitize("thread"))) inline unsigned int atomicInc(unsigned int *at, unsigned int last) {
+  emulation::note_atomic(at, sizeof(int));
+  const unsigned int old = *at;
+  *at = old >= last ? 0 : old + 1;
+  return old;
 }
 
 __attribute__((no_sanitize("thread"))) inline int atomicMax(int *at, int value) {

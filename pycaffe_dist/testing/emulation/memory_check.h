@@ -3,7 +3,10 @@
 //
 // Two accesses of different threads to one place are a race if one of them writes, not both are atomic, and
 // - shared memory: they are in one interval of one block;
-// - arrays: they are in one interval of one block, or in different blocks.
+// - arrays: they are in one interval of one block, or in different blocks and not in order.
+//
+// What a block has done is in order before what another one does if a thread of it, behind a fence, has changed some place
+// atomically, and then a thread of the other has, with a fence behind.  Barriers bring in the other threads of both blocks.
 
 #define UNWATCHED __attribute__((no_sanitize("thread")))
 
@@ -15,6 +18,7 @@ enum Problem { RACE = 1, OUTSIDE = 2, UNWRITTEN = 3, ENDLESS = 4 };
 struct Access {
   unsigned int block;  // counted from 1: 0 is nobody
   unsigned int interval, thread, code;  // code: where in the library, from its beginning
+  unsigned int step;                    // counts the accesses of a launch
 };
 
 // As much of all accesses of a kind as later ones can be in conflict with: blocks run one after another.
@@ -43,7 +47,19 @@ struct Report {
   Access now, before;
 };
 
-enum { MOST_AREAS = 64 };
+// A fence, then an atomic operation: what was done before the fence is there for who finds the place changed.
+struct Release {
+  Access fence;
+  char *place;
+};
+
+// A release that a thread of the block under way has found, and the fence behind, from which on that counts.
+struct Found {
+  Release release;
+  Access fence;  // its step is 0 until there is one
+};
+
+enum { MOST_AREAS = 1024 };
 
 static Area areas[MOST_AREAS];
 static int area_count;
@@ -51,6 +67,20 @@ static Cell *all_cells;
 static size_t cell_room;
 static Report report;
 static unsigned long long steps, most_steps;
+
+template <class Item>
+struct List {
+  Item *items;
+  size_t count, room;
+  UNWATCHED void add(const Item &item) {
+    if (count == room) items = (Item *)realloc(items, (room = 2 * room + 64) * sizeof(Item));
+    items[count++] = item;
+  }
+};
+static List<Release> releases;
+static List<Found> found;                   // by the block `finder`
+static unsigned int finder;
+static Access fences[MOST_THREADS];         // the last of each thread
 
 UNWATCHED inline size_t cells_of(const Area &area) { return (area.end - area.begin + area.element - 1) / area.element; }
 
@@ -73,6 +103,8 @@ UNWATCHED static void watch(const Area *given, int count, unsigned long long lim
   Cell *next = all_cells;
   for (int i = 0; i < count; next += cells_of(areas[i]), ++i) areas[i].cells = next;
   area_count = count, steps = 0, most_steps = limit;
+  releases.count = found.count = finder = 0;
+  memset(fences, 0, sizeof(fences));
 }
 
 UNWATCHED static void complain(Problem problem, Kind kind, char *at, unsigned int size, const Access &now,
@@ -82,9 +114,23 @@ UNWATCHED static void complain(Problem problem, Kind kind, char *at, unsigned in
   give_up(BAD_ACCESS);
 }
 
+UNWATCHED inline bool sees(const Access &before, const Access &now) {
+  return before.thread == now.thread || before.interval < now.interval;
+}
+
+UNWATCHED inline bool in_order(const Access &before, const Access &now) {
+  for (size_t k = 0; finder == now.block && k < found.count; ++k) {
+    const Access &released = found.items[k].release.fence, &fence = found.items[k].fence;
+    if (released.block == before.block && before.step <= released.step && sees(before, released) && fence.block &&
+        sees(fence, now))
+      return true;
+  }
+  return false;
+}
+
 UNWATCHED inline bool clash(const Access &before, const Access &now, bool shared) {
   if (!before.block) return false;
-  if (before.block != now.block) return !shared;
+  if (before.block != now.block) return !shared && !in_order(before, now);
   return before.interval == now.interval && before.thread != now.thread;
 }
 
@@ -138,7 +184,8 @@ UNWATCHED inline bool is_private(const char *at) {
 
 UNWATCHED static void check(char *at, unsigned int size, Kind kind, void *caller) {
   if (!launch_frame) return;
-  const Access now{blockIdx.x + 1, interval, threadIdx.x, (unsigned int)((char *)caller - image_begin)};
+  const Access now{blockIdx.x + 1, interval, threadIdx.x, (unsigned int)((char *)caller - image_begin),
+                   (unsigned int)steps + 1};
   const Area *area = area_at(at);
   if (!area && is_private(at)) return;
   if (!area || at + size > area->end) complain(OUTSIDE, kind, at, size, now);
@@ -152,8 +199,22 @@ UNWATCHED static void check(char *at, unsigned int size, Kind kind, void *caller
   }
 }
 
+UNWATCHED void note_fence() {
+  if (!launch_frame) return;
+  const Access now{blockIdx.x + 1, interval, threadIdx.x, 0, (unsigned int)steps};
+  fences[now.thread] = now;
+  for (size_t k = 0; finder == now.block && k < found.count; ++k)
+    if (!found.items[k].fence.block && found.items[k].fence.thread == now.thread) found.items[k].fence = now;
+}
+
 UNWATCHED void note_atomic(void *at, unsigned int size) {
   check((char *)at, size, ATOMIC, __builtin_return_address(0));
+  const unsigned int block = blockIdx.x + 1, thread = threadIdx.x;
+  if (finder != block) finder = block, found.count = 0;
+  for (size_t k = 0; k < releases.count; ++k)
+    if (releases.items[k].place == at && releases.items[k].fence.block != block)
+      found.add({releases.items[k], Access{0, 0, thread, 0, 0}});
+  if (fences[thread].block == block) releases.add({fences[thread], (char *)at});
 }
 
 }  // namespace emulation

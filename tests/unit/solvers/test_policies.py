@@ -174,7 +174,7 @@ def test_rules_follow_these_policies(kind):
     blob, past = Blob((1,), np.float64), Blob((1,), np.float64)
     blob.data[...], blob.diff[...], past.data[...] = 2, 2, 1
     learned = Param(blob, "0", (0, 0), 1.0, 1.0, False, False)
-    update.apply(learned, {"momentum": past}, rule, update.step_of(param, rule, 5, 0.1))
+    update.apply([learned], [{"momentum": past}], rule, update.step_of(param, rule, 5, 0.1))
     assert past.data[0] == pytest.approx(1.0)
     assert 2 - blob.data[0] == pytest.approx(1.0)
 

@@ -21,7 +21,7 @@ def zeros(rule, size):
 
 def sgd(p, history, solver):
     rule = create_rule(solver)
-    update.apply(p, {"momentum": history}, rule, update.step_of(solver, rule, 0, 0.1))
+    update.apply([p], [{"momentum": history}], rule, update.step_of(solver, rule, 0, 0.1))
 
 
 def test_clip_scales_all_parameters_by_their_common_norm():
@@ -117,7 +117,7 @@ def test_norms_are_those_of_whole_parameters(formula, settings, decay, size):
     solver = SolverParameter(iter_size=4, weight_decay=decay, **settings)
     rule = create_rule(solver)
     p = param(w, 4 * g, lr_mult=2.0)
-    update.apply(p, zeros(rule, size), rule, update.step_of(solver, rule, 0, 0.1))
+    update.apply([p], [zeros(rule, size)], rule, update.step_of(solver, rule, 0, 0.1))
     v = formula(w, g, decay)
     np.testing.assert_allclose(p.blob.diff, v, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(p.blob.data, w - v, rtol=1e-5, atol=1e-7)
@@ -128,7 +128,7 @@ def test_a_parameter_of_zeros_learns_at_the_plain_rate(kind):
     solver = SolverParameter(type=kind, momentum=0.0, momentum2=0.0, delta=0)
     rule = create_rule(solver)
     p = param([0.0, 0.0], [3.0, 4.0])
-    update.apply(p, zeros(rule, 2), rule, update.step_of(solver, rule, 0, 0.1))
+    update.apply([p], [zeros(rule, 2)], rule, update.step_of(solver, rule, 0, 0.1))
     step = [-0.3, -0.4] if kind == "LARS" else [-0.1, -0.1]
     np.testing.assert_allclose(p.blob.data, step, rtol=1e-6)
 
@@ -137,7 +137,7 @@ def test_a_frozen_parameter_stays_with_larc():
     solver = SolverParameter(type="SGD", larc=True)
     p = param([1.0], [1.0], lr_mult=0.0)
     rule = create_rule(solver)
-    update.apply(p, zeros(rule, 1), rule, update.step_of(solver, rule, 0, 0.1))
+    update.apply([p], [zeros(rule, 1)], rule, update.step_of(solver, rule, 0, 0.1))
     assert p.blob.data[0] == 1
 
 

@@ -28,5 +28,5 @@ class Depthwise(Way):
             splits = split(case.images * prod(case.windows.out), weights.size)
             partial = self.spare("partial", (weights.size * splits,))
             counts = splits, case.images, *shape
-            self.launch("depthwise_weight_sums", partial.size, *counts, image, out, partial)
-            self.launch("finish_sums", weights.size, splits, 1, 1, partial, weights)
+            sums = partial, self.engine.tickets(weights.size), weights
+            self.launch("depthwise_weight_sums", partial.size, *counts, image, out, *sums)

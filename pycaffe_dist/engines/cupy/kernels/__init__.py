@@ -33,16 +33,26 @@ _INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a kernel: its C type without const and *, and its name."""
+    """One argument of a kernel: its C type without const and *, and its name.
+
+    Attributes:
+        table: it points at the addresses of arrays, one for each parameter of a net, say.
+        constant: the array, or the arrays whose addresses it has, are only read.
+    """
 
     type: str
     pointer: bool
+    table: bool
     constant: bool
     name: str
 
     def dtype(self, real: DTypeLike) -> DType:
-        """Of the scalar, or of the array pointed at, where ``Real`` is ``real``."""
+        """Of the scalar, or of the arrays' values, where ``Real`` is ``real``."""
         return np.dtype(real if self.type == "Real" else _TYPES[self.type])
+
+    @property
+    def stars(self) -> str:
+        return "*" * (self.pointer + self.table)
 
 
 @dataclass(frozen=True)
@@ -96,9 +106,9 @@ def declarations(text: str, file: str = "") -> list[Kernel]:
         parsed = []
         for argument in arguments.split(","):
             *words, last = argument.replace("*", " ").split()
-            constant = "const" in words
             kind = " ".join(word for word in words if word != "const")
-            parsed.append(Argument(kind, "*" in argument, constant, last))
+            depth, constant = argument.count("*"), words[0] == "const"
+            parsed.append(Argument(kind, depth > 0, depth > 1, constant, last))
         found.append(Kernel(name, file, tuple(parsed)))
     return found
 

@@ -49,6 +49,34 @@ __device__ inline Real block_max(Real value, Real *room) {
   return most;
 }
 
+// Whether this block is the last of `count` to come here, by a ticket that is 0 before and afterwards: all of its threads
+// then see what the others' first threads have written.  Between two calls threads have to wait for each other.
+__device__ inline bool is_last(unsigned int *ticket, int count) {
+  __shared__ int last;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(ticket, (unsigned int)count - 1) == (unsigned int)count - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+// Σ partial, always in the same order, for all threads of a block.
+__device__ inline Real sum_of(const Real *partial, int count, Real *room) {
+  Real sum = 0;
+  for (int k = threadIdx.x; k < count; k += blockDim.x) sum += partial[k];
+  return block_sum(sum, room);
+}
+
+// The last of a channel's splits adds them up: y ← keep·y + scale·Σ partial.
+__device__ inline void finish_sums(int channel, int splits, Real scale, Real keep, Real *partial,
+                                   unsigned int *tickets, Real *y, Real *room) {
+  if (!is_last(tickets + channel, splits)) return;
+  const Real sum = sum_of(partial + (long long)channel * splits, splits, room);
+  if (threadIdx.x == 0) y[channel] = scale * sum + (keep != 0 ? keep * y[channel] : Real(0));
+}
+
 // The part of (outer, inner) that a split of a channel sums up, and where in x its element k is.
 struct Split {
   int channel, begin, end;
@@ -71,6 +99,13 @@ __device__ inline int class_of(Real label, int classes) {
 __device__ inline bool is_ignored(Real label, int has_ignore, int ignore) {
   return has_ignore && trunc(label) == ignore;
 }
+
+// 1 where x > 0, `below` where x ≤ 0, 0 for NaN, as Caffe's sum has it: NaN where `below` is not finite
+__device__ inline Real slope_at(Real x, Real below) { return Real(x > 0) + below * Real(x <= 0); }
+
+// The larger and the smaller one; NaN if either is.
+__device__ inline Real larger(Real a, Real b) { return a != a || a > b ? a : b; }
+__device__ inline Real smaller(Real a, Real b) { return a != a || a < b ? a : b; }
 
 __device__ inline Real sign_of(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
 

@@ -41,11 +41,11 @@ KERNEL depthwise_backward(int n, int channels, int multiplier, int height, int w
   }
 }
 
-// ∂w[o, tap] = Σ ∂y[o]·x[o / multiplier] over images and windows.  A block has a split of the sum of one tap.
+// ∂w[o, tap] += Σ ∂y[o]·x[o / multiplier] over images and windows.  A block has a split of the sum of one tap.
 KERNEL depthwise_weight_sums(int rows, int splits, int images, int channels, int multiplier, int height, int width,
                              int kernel_h, int kernel_w, int pad_h, int pad_w, int stride_h, int stride_w,
                              int dilation_h, int dilation_w, int out_h, int out_w, const Real *x, const Real *gy,
-                             Real *partial) {
+                             Real *partial, unsigned int *tickets, Real *gw) {
   __shared__ Real room[MOST_THREADS];
   const int windows = out_h * out_w;
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
@@ -62,5 +62,6 @@ KERNEL depthwise_weight_sums(int rows, int splits, int images, int channels, int
     }
     sum = block_sum(sum, room);
     if (threadIdx.x == 0) partial[row] = sum;
+    finish_sums(split.channel, splits, 1, 1, partial, tickets, gw, room);
   }
 }

@@ -2,13 +2,6 @@
 
 #include "common.cuh"
 
-// 1 where x > 0, `below` where x ≤ 0, 0 for NaN, as Caffe's sum has it: NaN where `below` is not finite
-__device__ inline Real slope_at(Real x, Real below) { return Real(x > 0) + below * Real(x <= 0); }
-
-// The larger and the smaller one; NaN if either is.
-__device__ inline Real larger(Real a, Real b) { return a != a || a > b ? a : b; }
-__device__ inline Real smaller(Real a, Real b) { return a != a || a < b ? a : b; }
-
 // σ(x) = ½ tanh(½x) + ½, which does not overflow
 __device__ inline Real sigmoid(Real x) { return tanh(x * Real(0.5)) * Real(0.5) + Real(0.5); }
 

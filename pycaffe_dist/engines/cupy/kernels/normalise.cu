@@ -75,76 +75,153 @@ KERNEL lrn_within_backward(int n, int height, int width, int size, Real factor, 
   }
 }
 
+// -- BatchNorm, alone or with the Scale (s, b), the Eltwise and the ReLU behind it ----------------------------------------
+
+// A channel's mean and variance become part of the stored ones, and what normalises it:
 // means ← f·means + μ   variances ← f·variances + σ²·m/(m − 1)   total ← f·total + 1   inverse = 1 / √(σ² + eps)
-KERNEL batch_norm_statistics(int n, int values, Real fraction, Real eps, const Real *mean, const Real *variance,
-                             Real *means, Real *variances, Real *total, Real *inverse) {
-  const Real unbiased = values > 1 ? Real(values) / Real(values - 1) : Real(1);
-  for (int c : Grid(n)) {
-    means[c] = fraction * means[c] + mean[c];
-    variances[c] = fraction * variances[c] + variance[c] * unbiased;
-    inverse[c] = 1 / sqrt(variance[c] + eps);
+// factor = s·inverse
+struct Statistics {
+  int values;
+  Real fraction, eps;
+  const Real *scale;
+  Real *means, *variances, *total, *inverse, *factor;
+  __device__ void take(int c, Real mean, Real variance) const {
+    const Real unbiased = values > 1 ? Real(values) / Real(values - 1) : Real(1);
+    means[c] = fraction * means[c] + mean;
+    variances[c] = fraction * variances[c] + variance * unbiased;
+    inverse[c] = 1 / sqrt(variance + eps);
+    factor[c] = scale[c] * inverse[c];
     if (c == 0) total[0] = fraction * total[0] + 1;
   }
+};
+
+// Where several ranks have measured them together
+KERNEL batch_norm_statistics(int n, int values, Real fraction, Real eps, const Real *mean, const Real *variance,
+                             const Real *scale, Real *means, Real *variances, Real *total, Real *inverse,
+                             Real *factor) {
+  const Statistics kept{values, fraction, eps, scale, means, variances, total, inverse, factor};
+  for (int c : Grid(n)) kept.take(c, mean[c], variance[c]);
 }
 
-// μ = means / total   inverse = 1 / √(variances / total + eps)
-KERNEL batch_norm_stored(int n, Real eps, const Real *means, const Real *variances, const Real *total, Real *mean,
-                         Real *inverse) {
-  const Real factor = total[0] != 0 ? 1 / total[0] : Real(0);
-  for (int c : Grid(n)) {
-    mean[c] = means[c] * factor;
-    inverse[c] = 1 / sqrt(variances[c] * factor + eps);
-  }
-}
-
-// centred = x − μ, kept for backward;  y = centred·inverse
-KERNEL batch_norm_forward(int n, int channels, int inner, const Real *x, const Real *mean, const Real *inverse,
-                          Real *centred, Real *y) {
-  for (int i : Grid(n)) {
-    const int c = i / inner % channels;
-    const Real d = x[i] - mean[c];
-    centred[i] = d;
-    y[i] = d * inverse[c];
-  }
-}
-
-// The same with stored statistics, whose gradient needs nothing kept
-KERNEL batch_norm_normalise(int n, int channels, int inner, const Real *x, const Real *mean, const Real *inverse,
-                            Real *y) {
-  for (int i : Grid(n)) {
-    const int c = i / inner % channels;
-    y[i] = (x[i] - mean[c]) * inverse[c];
-  }
-}
-
-// Σ ∂y and Σ ∂y·centred of a channel, by splits
-KERNEL batch_norm_sums(int rows, int splits, int outer, int channels, int inner, const Real *gy,
-                       const Real *centred, Real *partial, Real *partial_dot) {
+// Mean μₛ and Qₛ = Σ(x − μₛ)² of each split of a channel, of nₛ values; the last of its blocks makes those of the channel:
+// μ = Σ nₛμₛ / n   σ² = Σ (Qₛ + nₛ(μₛ − μ)²) / n
+KERNEL batch_norm_measure(int rows, int splits, int outer, int channels, int inner, Real fraction, Real eps,
+                          const Real *x, const Real *scale, Real *partial, unsigned int *tickets, Real *means,
+                          Real *variances, Real *total, Real *mean, Real *inverse, Real *factor) {
   __shared__ Real room[MOST_THREADS];
+  const int values = outer * inner;
+  const Statistics kept{values, fraction, eps, scale, means, variances, total, inverse, factor};
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-    const Split split(row, splits, outer * inner);
+    const Split split(row, splits, values);
+    const int c = split.channel;
+    Real sum = 0, squares = 0;
+    for (int k = split.begin + threadIdx.x; k < split.end; k += blockDim.x) sum += x[place(k, c, channels, inner)];
+    const Real own = block_sum(sum, room) / (split.end - split.begin);
+    for (int k = split.begin + threadIdx.x; k < split.end; k += blockDim.x) {
+      const Real d = x[place(k, c, channels, inner)] - own;
+      squares += d * d;
+    }
+    squares = block_sum(squares, room);
+    if (threadIdx.x == 0) {
+      partial[2 * row] = own;
+      partial[2 * row + 1] = squares;
+    }
+    if (!is_last(tickets + c, splits)) continue;
+    Real weighted = 0, whole = 0;
+    for (int s = c * splits + threadIdx.x; s < (c + 1) * splits; s += blockDim.x) {
+      const Split part(s, splits, values);
+      weighted += (part.end - part.begin) * partial[2 * s];
+    }
+    const Real all = block_sum(weighted, room) / values;
+    for (int s = c * splits + threadIdx.x; s < (c + 1) * splits; s += blockDim.x) {
+      const Split part(s, splits, values);
+      const Real d = partial[2 * s] - all;
+      whole += partial[2 * s + 1] + (part.end - part.begin) * d * d;
+    }
+    const Real variance = block_sum(whole, room) / values;
+    if (threadIdx.x == 0) {
+      mean[c] = all;
+      kept.take(c, all, variance);
+    }
+  }
+}
+
+// μ = means / total   inverse = 1 / √(variances / total + eps)   factor = s·inverse
+KERNEL batch_norm_stored(int n, Real eps, const Real *means, const Real *variances, const Real *total,
+                         const Real *scale, Real *mean, Real *inverse, Real *factor) {
+  const Real share = total[0] != 0 ? 1 / total[0] : Real(0);
+  for (int c : Grid(n)) {
+    mean[c] = means[c] * share;
+    inverse[c] = 1 / sqrt(variances[c] * share + eps);
+    factor[c] = scale[c] * inverse[c];
+  }
+}
+
+// max(0, v) if that is wanted; of −∞ NaN, as ReLU has it
+__device__ inline Real rectified(Real v, int rectify) { return rectify ? larger(v, 0) + 0 * smaller(v, 0) : v; }
+
+// y = (x − μ)·factor + b, then the ReLU
+KERNEL batch_norm_forward(int n, int channels, int inner, int rectify, const Real *x, const Real *mean,
+                          const Real *factor, const Real *shift, Real *y) {
+  for (int i : Grid(n)) {
+    const int c = i / inner % channels;
+    y[i] = rectified((x[i] - mean[c]) * factor[c] + shift[c], rectify);
+  }
+}
+
+// The same, and the Eltwise's other bottom added before the ReLU
+KERNEL batch_norm_add_forward(int n, int channels, int inner, int rectify, const Real *x, const Real *mean,
+                              const Real *factor, const Real *shift, const Real *other, Real *y) {
+  for (int i : Grid(n)) {
+    const int c = i / inner % channels;
+    y[i] = rectified((x[i] - mean[c]) * factor[c] + shift[c] + other[i], rectify);
+  }
+}
+
+// g = ∂y behind the ReLU's backward, which is left in `gated` if there is one; of a channel
+// means = mean(g), behind those of all mean(g·(x − μ))   ∂s ← keep·∂s + Σ g·(x − μ)·inverse   ∂b ← keep·∂b + Σ g
+KERNEL batch_norm_gradients(int rows, int splits, int outer, int channels, int inner, int rectify, int writes,
+                            Real keep_scale, Real keep_shift, const Real *x, const Real *gy, const Real *y,
+                            const Real *mean, const Real *inverse, Real *partial, unsigned int *tickets, Real *means,
+                            Real *g_scale, Real *g_shift, Real *gated) {
+  __shared__ Real room[MOST_THREADS];
+  const int values = outer * inner;
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    const Split split(row, splits, values);
+    const int c = split.channel;
     Real sum = 0, dot = 0;
     for (int k = split.begin + threadIdx.x; k < split.end; k += blockDim.x) {
-      const long long i = place(k, split.channel, channels, inner);
-      sum += gy[i];
-      dot += gy[i] * centred[i];
+      const long long i = place(k, c, channels, inner);
+      const Real g = rectify ? gy[i] * slope_at(y[i], 0) : gy[i];
+      if (writes) gated[i] = g;
+      sum += g;
+      dot += g * (x[i] - mean[c]);
     }
     sum = block_sum(sum, room);
     dot = block_sum(dot, room);
     if (threadIdx.x == 0) {
       partial[row] = sum;
-      partial_dot[row] = dot;
+      partial[rows + row] = dot;
+    }
+    if (!is_last(tickets + c, splits)) continue;
+    sum = sum_of(partial + (long long)c * splits, splits, room);
+    dot = sum_of(partial + rows + (long long)c * splits, splits, room);
+    if (threadIdx.x == 0) {
+      means[c] = sum / values;
+      means[channels + c] = dot / values;
+      g_scale[c] = dot * inverse[c] + (keep_scale != 0 ? keep_scale * g_scale[c] : Real(0));
+      g_shift[c] = sum + (keep_shift != 0 ? keep_shift * g_shift[c] : Real(0));
     }
   }
 }
 
-// ∂x = (∂y − mean(∂y) − centred·mean(∂y·centred)·inverse²)·inverse
-KERNEL batch_norm_backward(int n, int channels, int inner, const Real *gy, const Real *centred,
-                           const Real *mean_gy, const Real *mean_dot, const Real *inverse, Real *gx) {
+// ∂x = (g − mean(g) − (x − μ)·mean(g·(x − μ))·inverse²)·factor
+KERNEL batch_norm_backward(int n, int channels, int inner, const Real *x, const Real *g, const Real *mean,
+                           const Real *inverse, const Real *factor, const Real *means, Real *gx) {
   for (int i : Grid(n)) {
     const int c = i / inner % channels;
-    const Real slope = mean_dot[c] * inverse[c] * inverse[c];
-    gx[i] = (gy[i] - (centred[i] * slope + mean_gy[c])) * inverse[c];
+    const Real slope = means[channels + c] * inverse[c] * inverse[c];
+    gx[i] = (g[i] - ((x[i] - mean[c]) * slope + means[c])) * factor[c];
   }
 }
 

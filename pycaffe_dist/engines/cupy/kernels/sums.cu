@@ -1,10 +1,11 @@
-// Sums over parts of an array, in two stages and always in the same order; what is made of them.
+// Sums over parts of an array, always in the same order; what is made of them.
 
 #include "common.cuh"
 
-// A block sums `term` over one split of a channel and leaves it in partial[row].
+// y ← keep·y + scale·Σ term.  A block sums one split of a channel into partial[row]; the last of a channel's adds them up.
 template <class Term>
-__device__ void sum_splits(int rows, int splits, int outer, int channels, int inner, Real *partial, Term term) {
+__device__ void sum_splits(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep,
+                           Real *partial, unsigned int *tickets, Real *y, Term term) {
   __shared__ Real room[MOST_THREADS];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const Split split(row, splits, outer * inner);
@@ -13,48 +14,45 @@ __device__ void sum_splits(int rows, int splits, int outer, int channels, int in
       sum += term(place(k, split.channel, channels, inner), split.channel);
     sum = block_sum(sum, room);
     if (threadIdx.x == 0) partial[row] = sum;
+    finish_sums(split.channel, splits, scale, keep, partial, tickets, y, room);
   }
 }
 
 // Σ x
-KERNEL channel_sums(int rows, int splits, int outer, int channels, int inner, const Real *x, Real *partial) {
-  sum_splits(rows, splits, outer, channels, inner, partial, [=](long long i, int) { return x[i]; });
+KERNEL channel_sums(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep, const Real *x,
+                    Real *partial, unsigned int *tickets, Real *y) {
+  sum_splits(rows, splits, outer, channels, inner, scale, keep, partial, tickets, y,
+             [=](long long i, int) { return x[i]; });
 }
 
 // Σ |x|
-KERNEL channel_abs_sums(int rows, int splits, int outer, int channels, int inner, const Real *x, Real *partial) {
-  sum_splits(rows, splits, outer, channels, inner, partial, [=](long long i, int) { return fabs(x[i]); });
+KERNEL channel_abs_sums(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep, const Real *x,
+                        Real *partial, unsigned int *tickets, Real *y) {
+  sum_splits(rows, splits, outer, channels, inner, scale, keep, partial, tickets, y,
+             [=](long long i, int) { return fabs(x[i]); });
 }
 
 // Σ a·b
-KERNEL channel_dots(int rows, int splits, int outer, int channels, int inner, const Real *a, const Real *b,
-                    Real *partial) {
-  sum_splits(rows, splits, outer, channels, inner, partial, [=](long long i, int) { return a[i] * b[i]; });
+KERNEL channel_dots(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep, const Real *a,
+                    const Real *b, Real *partial, unsigned int *tickets, Real *y) {
+  sum_splits(rows, splits, outer, channels, inner, scale, keep, partial, tickets, y,
+             [=](long long i, int) { return a[i] * b[i]; });
 }
 
 // Σ (x − mean)²
-KERNEL channel_deviations(int rows, int splits, int outer, int channels, int inner, const Real *x,
-                          const Real *mean, Real *partial) {
-  sum_splits(rows, splits, outer, channels, inner, partial, [=](long long i, int c) {
+KERNEL channel_deviations(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep,
+                          const Real *x, const Real *mean, Real *partial, unsigned int *tickets, Real *y) {
+  sum_splits(rows, splits, outer, channels, inner, scale, keep, partial, tickets, y, [=](long long i, int c) {
     const Real d = x[i] - mean[c];
     return d * d;
   });
 }
 
 // PReLU's slopes: Σ ∂y·x·[x ≤ 0]; 0·∞ is NaN
-KERNEL prelu_slope_sums(int rows, int splits, int outer, int channels, int inner, const Real *x, const Real *gy,
-                        Real *partial) {
-  sum_splits(rows, splits, outer, channels, inner, partial,
+KERNEL prelu_slope_sums(int rows, int splits, int outer, int channels, int inner, Real scale, Real keep, const Real *x,
+                        const Real *gy, Real *partial, unsigned int *tickets, Real *y) {
+  sum_splits(rows, splits, outer, channels, inner, scale, keep, partial, tickets, y,
              [=](long long i, int) { return gy[i] * (x[i] * Real(x[i] <= 0)); });
-}
-
-// y ← keep·y + scale·Σ partial over the splits
-KERNEL finish_sums(int n, int splits, Real scale, Real keep, const Real *partial, Real *y) {
-  for (int i : Grid(n)) {
-    Real sum = 0;
-    for (int s = 0; s < splits; ++s) sum += partial[(long long)i * splits + s];
-    y[i] = scale * sum + (keep != 0 ? keep * y[i] : Real(0));
-  }
 }
 
 // ∂x = c·∂y, c·∂y·sign(x) for ASUM (2), 2c·∂y·x for SUMSQ (3)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.chains import Chainable
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
 from pycaffe_dist.engines.cupy.layers.products import PARTS
 from pycaffe_dist.layers.argmax import ArgMax
@@ -25,8 +26,8 @@ from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter, ReductionParameter
 
 
 @accelerates("Eltwise")
-class DeviceEltwise(OnDevice, Eltwise):
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+class DeviceEltwise(Chainable, OnDevice, Eltwise):
+    def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy = top[0].diff
         for i, view in enumerate(bottom):
             if not propagate_down[i]:
@@ -88,12 +89,12 @@ class DeviceBias(OnDevice, Bias):
 
 
 @accelerates("Scale")
-class DeviceScale(OnDevice, Scale):
-    def forward(self, bottom: Views, top: Views) -> None:
+class DeviceScale(Chainable, OnDevice, Scale):
+    def forward_alone(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
         _, count, inner = self.shape
-        if top[0].blob is bottom[0].blob:
-            self.kept("input", x.shape)[...] = x
+        if top[0].blob is bottom[0].blob and self.needs_backward:
+            self.input_room(bottom)[...] = x
         scale = self._scale(bottom).data
         if self.bias_term:
             bias = self.params[-1].data
@@ -101,14 +102,14 @@ class DeviceScale(OnDevice, Scale):
         else:
             self.launch("scale_forward", x.size, count, inner, x, scale, y)
 
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+    def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy = top[0].diff
         _, count, inner = self.shape
         if self.bias_term and self.param_propagate_down[-1]:
             self.sums("channel_sums", self.shape, gy, out=self.params[-1].diff, keep=1)
         if propagate_down[1] if len(bottom) > 1 else self.param_propagate_down[0]:
             in_place = top[0].blob is bottom[0].blob
-            x = self.kept("input", gy.shape) if in_place else bottom[0].data
+            x = self.input_room(bottom) if in_place else bottom[0].data
             gs = self._scale(bottom).diff
             keep = 0 if len(bottom) > 1 or self._overwrites() else 1
             self.sums("channel_dots", self.shape, gy, x, out=gs, keep=keep)
@@ -118,6 +119,10 @@ class DeviceScale(OnDevice, Scale):
         if propagate_down[0]:
             scale, gx = self._scale(bottom).data, bottom[0].diff
             self.launch("scale_forward", gy.size, count, inner, gy, scale, gx)
+
+    def input_room(self, bottom: Views) -> Any:
+        """For what a layer in place has found, until its backward pass."""
+        return self.kept("input", bottom[0].shape)
 
 
 class DevicePieces(OnDevice, Pieces):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.engines.chains import Chainable
 from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates, seed
 from pycaffe_dist.layers.absval import AbsVal
 from pycaffe_dist.layers.bnll import BNLL
@@ -51,7 +52,7 @@ class Elementwise(OnDevice):
 
 
 @accelerates("ReLU")
-class DeviceReLU(Elementwise, ReLU):
+class DeviceReLU(Chainable, Elementwise, ReLU):
     kernel, settings = "relu", ("slope",)
 
 

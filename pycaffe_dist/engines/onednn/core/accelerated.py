@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, Flags, View, Views
 from pycaffe_dist.engines.base import Forms
+from pycaffe_dist.engines.chains import Chainable
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain
-from pycaffe_dist.layer import Layer
 from pycaffe_dist.memory import HOST, Value
-
-if TYPE_CHECKING:
-    from pycaffe_dist.engines.onednn.chains import Chain
 
 accelerates = Forms("pycaffe_dist.engines.onednn.layers")
 Key = tuple[object, ...]  # what decides what is prepared
 log = logging.getLogger("pycaffe_dist.engines.onednn")
 
 
-class Accelerated(Layer):
+class Accelerated(Chainable):
     """A mixin that goes before the generic layer.
 
     When the shapes of bottoms or tops are new, ``prepare`` makes the primitives, or raises
@@ -31,8 +27,6 @@ class Accelerated(Layer):
     """
 
     fast = False
-    needs_backward = True  # else nothing is kept for it
-    chain: Chain | None = None  # of layers that may be computed together with this one
     replays = False  # all that its TEST forward does to memory is done by tape.do
     shares_memory = False  # of its bottoms with its tops, which a data layer changes every time
     _shapes: tuple[Dims, ...] | None = None
@@ -61,14 +55,12 @@ class Accelerated(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         if self._prepared != self.key():
             self._prepare(bottom, top)
-        if self.chain is None or not self.chain.forward(self):
-            self.forward_alone(bottom, top)
+        super().forward(bottom, top)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if self._prepared != self.key():
             self._prepare(bottom, top)
-        if self.chain is None or not self.chain.backward(self):
-            self.backward_alone(top, propagate_down, bottom)
+        super().backward(top, propagate_down, bottom)
 
     def computed_by(self) -> tuple[str, str]:
         """What computes its forward and backward passes, for people."""
@@ -78,13 +70,13 @@ class Accelerated(Layer):
         if self.fast:
             self.fast_forward(bottom, top)
         else:
-            super().forward(bottom, top)
+            super().forward_alone(bottom, top)
 
     def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if self.fast:
             self.fast_backward(top, propagate_down, bottom)
         else:
-            super().backward(top, propagate_down, bottom)
+            super().backward_alone(top, propagate_down, bottom)
 
     def _prepare(self, bottom: Views, top: Views) -> None:
         self._prepared = self.key()

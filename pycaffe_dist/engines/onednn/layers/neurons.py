@@ -109,7 +109,7 @@ class Elementwise(Accelerated, Neuron):
         if self.backward_of_numbers:
             generic |= not finite(x.data_value.read(home)[: length(home, x.count)])
         if generic:
-            super(Accelerated, self).backward(top, propagate_down, bottom)
+            super(Accelerated, self).backward_alone(top, propagate_down, bottom)
             return
         _, backward, own = self._made[home]
         rooms = dict(own)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, View, Views
+from pycaffe_dist.engines.chains import by_channel
 from pycaffe_dist.engines.onednn.core.accelerated import (
     Accelerated,
     accelerates,
@@ -49,16 +50,8 @@ class PerChannel(Accelerated):
     def operands(self, bottom: Views) -> list[View]:
         raise NotImplementedError
 
-    def by_channel(self, bottom: Views) -> bool:
-        """Whether there is one number for each channel."""
-        shape = bottom[0].shape
-        return len(shape) > 1 and all(
-            operand.shape == shape[1:2] and bottom[0].axis(self.axis) == 1
-            for operand in self.operands(bottom)
-        )
-
     def prepare(self, bottom: Views, top: Views) -> None:
-        if not self.by_channel(bottom):
+        if not by_channel(bottom[0], self.operands(bottom), self.axis):
             raise OneDnnError("not one number for each channel")
         shape = bottom[0].shape
         self._dims = channel_dims(shape)

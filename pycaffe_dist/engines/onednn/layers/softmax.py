@@ -56,7 +56,7 @@ class Softmax(Accelerated, generic.Softmax):
 
     def fast_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         """By NumPy: the primitive for it is a slow one."""
-        super(Accelerated, self).backward(top, propagate_down, bottom)
+        super(Accelerated, self).backward_alone(top, propagate_down, bottom)
 
 
 @accelerates("SoftmaxWithLoss")
