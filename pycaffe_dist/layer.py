@@ -215,6 +215,10 @@ class Layer:
                 loss += self.context.engine.dot(view.data, view.diff)
         return loss
 
+    def run_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        """What the net calls in its backward pass."""
+        self.backward(top, propagate_down, bottom)
+
     def force_backward_allowed(self, bottom_index: int) -> bool:
         return bottom_index not in self.label_bottoms
 

@@ -289,7 +289,7 @@ class Net:
                 self.before_backward.fire(i)
                 if self.layer_need_backward[i]:
                     flags = self.bottom_need_backward[i]
-                    self.layers[i].backward(self.tops[i], flags, self.bottoms[i])
+                    self.layers[i].run_backward(self.tops[i], flags, self.bottoms[i])
                     if self.debug_info:
                         debug_info.tell_backward(self, i)
                 self.after_backward.fire(i)

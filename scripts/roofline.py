@@ -25,6 +25,7 @@ from pycaffe_dist.engines.cupy.kernels import KERNELS
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.recycling import recycle
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing import cupy_standin, emulation
 from pycaffe_dist.testing.cupy_standin import array
@@ -190,6 +191,7 @@ def step(path: Path, batch: int, precision: str = "fp32") -> Trace:
     solver.train_net_param.CopyFrom(fake_data(read_net(str(path)).net, batch_size=batch))
     with emulated() as engine, tracing(trace := Trace(precision)):
         made = Solver(solver, Context(engine=engine.at(precision)))
+        recycle([made.net])  # as pcd train does
         made.step(1)
         trace.clear()
         made.step(1)

@@ -61,7 +61,10 @@ class Normalised(Chain):
         self._norm.normalise(self._below, self._above, operands, self._rectify, self._other)
 
     def run_backward(self) -> None:
-        gated = None if self._other is None else self._other.diff
+        gated = None
+        if self._other is not None:
+            self._norm.overwrite(self._other.blob.diff_value)
+            gated = self._other.diff
         gradients = self._gradients()
         self._norm.add_gradients(self._below, self._above, gradients, self._rectify, gated)
         self._norm.propagate(self._above.diff if gated is None else gated, self._below)

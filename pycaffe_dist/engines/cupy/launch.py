@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
-from pycaffe_dist.engines.base import Forms
+from pycaffe_dist.blob import Flags, Views
+from pycaffe_dist.engines.base import Forms, Loss
 from pycaffe_dist.engines.cupy import kernels
 from pycaffe_dist.layer import Layer
+from pycaffe_dist.memory import Value
 from pycaffe_dist.rng import draw
 
 if TYPE_CHECKING:
@@ -83,6 +85,22 @@ class OnDevice(Layer):
     @property
     def engine(self) -> CupyEngine:
         return self.context.engine  # type: ignore[return-value]
+
+    def run_forward(self, bottom: Views, top: Views) -> Loss:
+        for view in top:
+            self.overwrite(view.blob.data_value)
+        return super().run_forward(bottom, top)
+
+    def run_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        for view, wanted in zip(bottom, propagate_down, strict=True):
+            if wanted:
+                self.overwrite(view.blob.diff_value)
+        super().run_backward(top, propagate_down, bottom)
+
+    def overwrite(self, value: Value) -> None:
+        """Somebody will write all of it: where memory is used in turn, it is not cleared before."""
+        if value.is_zero and value.pool is not None:
+            value.replace(self.context.home)
 
     def launch(self, name: str, n: int, *args: Any) -> None:
         self.engine.launch(name, self.dtype, n, *args)

@@ -95,6 +95,7 @@ class DeviceBatchNorm(Chainable, OnDevice, BatchNorm):
         _, channels, inner = x.shape
         self._measure(x, scale)
         self._keep_input(below, above, bool(operands))
+        self.overwrite(above.blob.data_value)
         y = planes(above.data)
         arrays = x, self._of_channels("mean"), self._of_channels("factor"), shift
         settings = channels, inner, rectify
@@ -143,6 +144,7 @@ class DeviceBatchNorm(Chainable, OnDevice, BatchNorm):
 
     def propagate(self, gradient: DeviceArray, below: View, factor: str = "factor") -> None:
         """∂x from the gradient behind the ReLU; ``factor``: of ∂x, by the name it is kept by."""
+        self.overwrite(below.blob.diff_value)
         g, gx = planes(gradient), planes(below.diff)
         _, channels, inner = g.shape
         own = self._of_channels(factor)
