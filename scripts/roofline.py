@@ -63,10 +63,12 @@ DEVICES = (
 # Operations for each element; kernels that are not here have one.
 PER_ELEMENT = {
     **dict.fromkeys(("im2col", "swap_axes", "copy_part", "take_part", "fill"), 0),
-    **dict.fromkeys(("scale_bias_forward", "batch_norm_forward", "channel_dots", "lrn_ratio"), 2),
+    **dict.fromkeys(("scale_bias_forward", "channel_dots", "lrn_ratio"), 2),
     "depthwise_weight_sums": 2,
-    **dict.fromkeys(("channel_deviations", "batch_norm_sums", "axpby"), 3),
-    **dict.fromkeys(("batch_norm_backward", "lrn_forward", "softmax_rows_forward"), 5),
+    **dict.fromkeys(("channel_deviations", "batch_norm_forward", "axpby"), 3),
+    **dict.fromkeys(("lrn_forward", "softmax_rows_forward"), 5),
+    **dict.fromkeys(("batch_norm_measure", "batch_norm_add_forward", "batch_norm_gradients"), 4),
+    "batch_norm_backward": 6,
     "sgd_update": 7,
 }
 READ_AND_WRITTEN = re.compile(

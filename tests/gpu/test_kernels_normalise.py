@@ -64,7 +64,10 @@ def measured(run, x, params, splits, scale=None):
 
 @pytest.mark.parametrize("splits", [1, 4])
 @pytest.mark.parametrize("images", [1, 3])
-@numbers_of("batch_norm_measure", "batch_norm_forward", "batch_norm_backward")
+@numbers_of(
+    *("batch_norm_measure", "batch_norm_forward"),
+    *("batch_norm_gradients", "batch_norm_backward"),
+)
 def test_batch_norm_in_training(run, images, splits):
     given = RNG.standard_normal((images, 7, 5, 6)) * 2 + 1
     before = stored()
