@@ -91,7 +91,8 @@ inline unsigned int perhapsAtomicInc(int k, unsigned int *at, unsigned int last)
   return old;
 }
 """
-_VARIABLE = re.compile(r"^\s*(__shared__ )?[\w ]+ \w+\[\w+\](, \w+\[\w+\])*;")  # not an access
+_SIZES = r"\w+(\[[^\[\]=]+\])+"
+_VARIABLE = re.compile(rf"^\s*(__shared__ )?[\w: ]+ {_SIZES}(, {_SIZES})*;")  # not an access
 _NAME = re.compile(r"^KERNEL (\w+)|^struct (\w+)|(\w+)\(", re.MULTILINE)
 
 
@@ -163,8 +164,12 @@ def mutated(file: str) -> tuple[str, list[Mutant]]:
     for name, begin, end in definitions(text):
         users = tuple(sorted(reaching(file)[name]))
         pieces.append(text[done:begin])
+        unrolled = False
         for line in text[begin:end].splitlines(keepends=True):
             changes = list(_changes(line)) if users else []
+            if unrolled:  # its bound is constant, and what it goes over is in registers
+                changes = [change for change in changes if change[0] != "bound"]
+            unrolled = line.strip() == "#pragma unroll"
             numbered = list(enumerate(changes, len(found) + 1))
             for number, (kind, _, after, _) in numbered:
                 found.append(Mutant(file, name, kind, line.strip(), after.strip(), number, users))

@@ -21,6 +21,9 @@ from unittest import mock
 
 from bench.pages import put
 
+from pycaffe_dist.engines.cupy.convolution import choice
+from pycaffe_dist.engines.cupy.convolution.columns import Columns
+from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
 from pycaffe_dist.engines.cupy.kernels import KERNELS
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
@@ -191,7 +194,13 @@ def step(path: Path, batch: int, precision: str = "fp32") -> Trace:
         base_lr=1e-8, momentum=0.9, weight_decay=1e-4, lr_policy="fixed", max_iter=2, random_seed=1
     )
     solver.train_net_param.CopyFrom(fake_data(read_net(str(path)).net, batch_size=batch))
-    with emulated() as engine, tracing(trace := Trace(precision)):
+    ways = mock.patch.object(choice, "WAYS", (Depthwise, Columns))
+    with (
+        emulated() as engine,
+        ways,
+        engine.convolutions.forced("depthwise"),
+        tracing(trace := Trace(precision)),
+    ):
         made = Solver(solver, Context(engine=engine.at(precision)))
         recycle([made.net])  # as pcd train does
         made.step(1)

@@ -88,7 +88,7 @@ class Runner:
                 here = [self.xp.asarray(np.array(addresses, np.uint64))]
             values.append(here[0] if argument.pointer else value)
         grid, block = kernel.launch_size(n)
-        if way.checked:  # several rows or elements for each of them
+        if way.checked and not kernel.by_tiles:  # several rows or elements for each of them
             grid, block = max(1, grid * block // FEW_THREADS // 2), FEW_THREADS
         function = _module(self.xp, self.source(kernel), self.dtype).get_function(kernel.name)
         with running(way):

@@ -4,13 +4,51 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pycaffe_dist.errors import MissingPartError
 
 _SUCCESS = 0
+TELL_NEEDS = "--ptxas-options=-v"  # the option by which the log has what `needs` reads
+_NEEDS = re.compile(
+    r"entry function '(\w+)'.*\n.*\n\D*(\d+) bytes stack frame, (\d+) bytes spill stores.*\n"
+    r"\D*(\d+) registers(?:.*?(\d+) bytes smem)?"
+)
+
+
+class Multiprocessor(NamedTuple):
+    """What blocks that run at the same time share."""
+
+    threads: int
+    shared: int  # bytes
+    registers: int = 65536
+
+
+MULTIPROCESSORS = {
+    "sm_70": Multiprocessor(2048, 96 << 10),
+    "sm_80": Multiprocessor(2048, 164 << 10),
+    "sm_90": Multiprocessor(2048, 228 << 10),
+    "sm_120": Multiprocessor(1536, 100 << 10),
+}
+
+
+class Needs(NamedTuple):
+    """What a kernel takes."""
+
+    stack: int  # bytes of local memory
+    spilled: int  # bytes of registers that are brought there
+    registers: int  # of a thread
+    shared: int  # bytes, of a block
+
+    def blocks(self, of: Multiprocessor, threads: int) -> int:
+        """How many blocks run on a multiprocessor at a time."""
+        registers = -(-self.registers // 8) * 8 * threads  # they are given out by eights
+        shared = self.shared + 1024  # the system's own
+        return min(of.registers // registers, of.shared // shared, of.threads // threads)
 
 
 @lru_cache(maxsize=1)
@@ -49,6 +87,17 @@ def compile(source: str, name: str, architecture: str, options: Sequence[str]) -
         return log, _text("CUBIN", program)
     finally:
         _call("nvrtcDestroyProgram", ctypes.byref(program))
+
+
+def needs(log: str) -> dict[str, Needs]:
+    """By kernel, what the log of ``TELL_NEEDS`` says."""
+    return {name: Needs(*(int(n or 0) for n in found)) for name, *found in _NEEDS.findall(log)}
+
+
+def without_needs(log: str) -> str:
+    """The rest of that log: errors and warnings."""
+    told = re.compile("ptxas info |ptxas  +\\.")
+    return "\n".join(line for line in log.splitlines() if not told.match(line))
 
 
 def _text(what: str, program: ctypes.c_void_p) -> bytes:

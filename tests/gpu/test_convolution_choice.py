@@ -105,6 +105,7 @@ def test_what_computes_something_else_is_dropped_with_one_line(
 ):
     of = case(direction)
     given = arrays(of)
+    ways(monkeypatch, Columns)
     want = computed(room, of, given)
     room._ways.clear()
     ways(monkeypatch, kind, Columns)
@@ -144,6 +145,7 @@ def test_rounded_factors_may_be_further_off(room, monkeypatch):
 def test_a_way_that_fails_later_gives_way_to_the_reference(room, monkeypatch, caplog):
     of = case(Direction.FILTER)
     given = arrays(of)
+    ways(monkeypatch, Columns)
     want = computed(room, of, given)
     room._ways.clear()
     ways(monkeypatch, Slow, Columns)
@@ -222,7 +224,9 @@ def test_no_memory_for_a_trial_leaves_the_reference(room, monkeypatch):
     assert type(room._ways[of]) is Columns
 
 
-def test_people_are_told_what_computes(room):
+def test_people_are_told_what_computes(room, monkeypatch):
+    ways(monkeypatch, Depthwise, Columns)
+
     def told(kind, settings):
         layer = f'type: "{kind}" convolution_param {{ num_output: 4 kernel_size: 3 {settings} }}'
         run = LayerRun(LayerCase(layer, [np.ones((2, 4, 6, 5))]))
@@ -246,7 +250,8 @@ layer { name: "c" type: "Convolution" bottom: "x" top: "c"
 """
 
 
-def test_a_net_can_be_measured_and_what_was_found_is_listed(room, tmp_path):
+def test_a_net_can_be_measured_and_what_was_found_is_listed(room, monkeypatch, tmp_path):
+    ways(monkeypatch, Depthwise, Columns)
     (tmp_path / "net.prototxt").write_text(NET)
     assert choices() is room.choices
     room.choices.measuring = True

@@ -89,6 +89,7 @@ def there(monkeypatch):
         monkeypatch.setattr(engine, "convolutions", Convolutions(engine))
         engine.convolutions.checking = True
         monkeypatch.setattr(choice, "WAYS", (CuDnn, Columns))
+        monkeypatch.setattr(choice, "ordered", lambda case: [w for w in choice.WAYS if w.can(case)])
         yield watched
         assert not watched.problems
     watched.own.standin_tell(TOLD(0))

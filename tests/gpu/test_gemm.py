@@ -114,7 +114,7 @@ def test_convolutions_call_cublas_alone(settings, shape):
         return [y, made.bottom[0].blob.diff.copy(), *(b.diff.copy() for b in made.layer.blobs)]
 
     want = run()
-    with emulated():
+    with emulated() as engine, engine.convolutions.forced("columns"):
         xp.COUNTS.clear()
         there = run()
         assert xp.COUNTS["gemm"] == 3 * groups and not xp.COUNTS["matmul"]

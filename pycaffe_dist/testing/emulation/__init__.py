@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.aliases import DType
-from pycaffe_dist.engines.cupy.kernels import Kernel, declarations
+from pycaffe_dist.engines.cupy.kernels import THREADS, Kernel, declarations
 from pycaffe_dist.testing.emulation.checking import AccessError, Table, Watch
 from pycaffe_dist.testing.emulation.compiler import compiled
 
@@ -114,6 +114,8 @@ class Function:
         name, threads = self.kernel.name, block[0]
         if threads & (threads - 1) or not 0 < threads <= 256:
             raise ValueError(f"{name}: a block has a power of two up to 256 threads, not {threads}")
+        if self.kernel.by_tiles and threads != THREADS:
+            raise ValueError(f"{name}: a tile's block has {THREADS} threads, not {threads}")
         values = self._checked(args)
         executed[name] += 1
         way = _way
@@ -174,7 +176,7 @@ def _program(code: str, real: str, kernels: dict[str, Kernel], checked: bool) ->
             for a in kernel.parameters
         )
         names = ", ".join(a.name for a in kernel.parameters)
-        waiting = "true" if kernel.by_rows else "false"
+        waiting = "true" if kernel.waits else "false"
         parts.append(
             'extern "C" __attribute__((visibility("default"))) int '
             f"launch_{kernel.name}(unsigned blocks_, unsigned threads_, bool reversed_, {declared})"

@@ -12,6 +12,7 @@
 
 #define __global__ __attribute__((visibility("hidden")))
 #define __device__
+#define __launch_bounds__(...)
 // Blocks run one after another: what is there is the block's.  Of thread-local memory the loader knows place and size.
 #define __shared__ static thread_local
 

@@ -51,6 +51,18 @@ class Case(NamedTuple):
         return self.images, self.outputs, *self.windows.out
 
     @property
+    def nbytes(self) -> tuple[int, int, int]:
+        """Of image, weights and out."""
+        image, weights, out = (prod(s) for s in (self.image, self.weights, self.out))
+        size = self.dtype.itemsize
+        return image * size, weights * size, out * size
+
+    @property
+    def flops(self) -> int:
+        """Of the products that define it."""
+        return 2 * prod(self.out) * prod(self.weights[1:])
+
+    @property
     def empty(self) -> bool:
         """Whether there is nothing to compute, or to compute with."""
         return not prod(self.image) * prod(self.weights) * prod(self.out)

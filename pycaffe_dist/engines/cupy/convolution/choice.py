@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 from pycaffe_dist import caffe_log as log
@@ -21,23 +22,40 @@ from pycaffe_dist.engines.choice import (
     cache_file,
     word,
 )
-from pycaffe_dist.engines.cupy import backend
+from pycaffe_dist.engines.cupy import backend, paper
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
 from pycaffe_dist.engines.cupy.convolution.columns import Columns
 from pycaffe_dist.engines.cupy.convolution.cudnn import CuDnn
 from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
+from pycaffe_dist.engines.cupy.convolution.implicit import Implicit
 from pycaffe_dist.engines.cupy.convolution.way import Offer, Way
+from pycaffe_dist.engines.cupy.convolution.winograd import Winograd2, Winograd4
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
 
 REFERENCE = Columns
-# The first that takes a case is the rule's choice.
-WAYS: tuple[type[Way], ...] = (Depthwise, Columns, CuDnn)
+WAYS: tuple[type[Way], ...] = (Depthwise, Winograd4, Winograd2, Implicit, Columns, CuDnn)
 # How far the largest difference may be, in units of the root mean square of what is right: above
 # what orders of sums and Winograd's transforms cost, below one product of some thousand.
 TOLERANCE = {"float64": 1e-8, "float32": 1e-3, "tf32": 1e-2, "fp16": 1e-2, "bf16": 8e-2}
 RUNS = 4  # one after another in a trial, so that the device and not the host is measured
+
+
+def ordered(case: Case) -> list[type[Way]]:
+    """Those that take a case; the first is the rule's choice: it takes least time on paper.
+
+    That is the geometric mean of what it must take on known devices, where a step is bound by
+    arithmetic or by memory.  What is a library's own stands last.
+    """
+
+    def seconds(kind: type[Way]) -> float:
+        work = kind.work(case)
+        if work is None:
+            return inf
+        return prod(sum(launch.expected(device) for launch in work) for device in paper.DEVICES)
+
+    return sorted((kind for kind in WAYS if kind.can(case)), key=seconds)
 
 
 class Convolutions:
@@ -102,7 +120,7 @@ class Convolutions:
     def _chosen(self, case: Case) -> Way:
         if case.empty:
             return REFERENCE(self.engine, case)
-        offers = [offer for kind in WAYS for offer in kind.offers(self.engine, case)]
+        offers = [offer for kind in ordered(case) for offer in kind.offers(self.engine, case)]
         sample = Sample(self.engine, case)
         candidates = [
             Candidate(offer.name, partial(self._made, offer, sample), sample.trial)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pycaffe_dist.aliases import DeviceArray, DType
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction, sizes
 from pycaffe_dist.engines.cupy.convolution.way import Way
+from pycaffe_dist.engines.cupy.paper import Launch
 from pycaffe_dist.layers.windows import Windows, pieces
 
 if TYPE_CHECKING:
@@ -70,6 +71,24 @@ class Columns(Way):
         # Whether products of images are large enough each.
         self.one_by_one = case.windows.identity or prod(case.windows.out) >= LARGE
 
+    @classmethod
+    def work(cls, case: Case) -> list[Launch]:
+        image, weights, out = case.nbytes
+        taps = case.channels * prod(case.windows.kernel)
+        seen = taps * prod((case.images, *case.windows.out)) * case.dtype.itemsize
+        found = []
+        if case.windows.identity:
+            seen = image
+        elif case.direction is Direction.DATA:
+            found.append(Launch("col2im", seen + image, seen // case.dtype.itemsize))
+        else:
+            found.append(Launch("im2col", image + seen, 0))
+        if case.direction is Direction.FILTER:
+            moved = out + (image if case.windows.identity else 0)
+            found.append(Launch("sums", 2 * min(moved, case.images * weights), 0))
+        g = case.group
+        return found + [Launch("GEMM", (seen + weights + out) / g, case.flops / g)] * g
+
     def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
         by_group = weights.reshape(self.group, len(weights) // self.group, -1)
         if self.case.direction is Direction.FORWARD:
@@ -80,7 +99,7 @@ class Columns(Way):
             self._add_gradient(image, by_group, out)
 
     def _gather(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
-        for images in self._chunks():
+        for images in self._chunks(len(image)):
             x, y = image[images], out[images]
             if self.one_by_one:
                 self._multiply(weights, self._each_seen(x), self._each(y))
@@ -90,7 +109,7 @@ class Columns(Way):
             self._back(product, y)
 
     def _spread(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
-        for images in self._chunks():
+        for images in self._chunks(len(image)):
             x, y = image[images], out[images]
             if self.windows.identity:
                 self._multiply(weights, self._each(y), self._each(x))
@@ -105,7 +124,7 @@ class Columns(Way):
 
     def _add_gradient(self, image: DeviceArray, total: DeviceArray, out: DeviceArray) -> None:
         swapped = out[:1].size + (image[:1].size if self.windows.identity else 0)
-        for images in self._chunks(swapped):
+        for images in self._chunks(len(image), swapped):
             x, y = image[images], out[images]
             if total.size < swapped:  # a gradient for each image is less than to move the images
                 self._add_each(y, x, total)
@@ -139,10 +158,9 @@ class Columns(Way):
 
     # -- columns -----------------------------------------------------------------------------
 
-    def _chunks(self, room: int = 0) -> Iterator[slice]:
+    def _chunks(self, count: int, room: int = 0) -> Iterator[slice]:
         """Images whose columns, or other room, fit the work space together."""
         values = room if self.windows.identity else self.values * prod(self.windows.out)
-        count = self.case.images
         most = WORKSPACE // (values * self.case.dtype.itemsize) if values else count
         return pieces(count, max(1, most))
 

@@ -67,6 +67,10 @@ class CuDnn(Way):
             whole = f"cudnn {name}"
             yield Offer(whole, partial(cls, engine, case, whole, engine.cudnn, number))
 
+    @classmethod
+    def work(cls, case: Case) -> None:
+        """Which algorithm is good for a case shows when it is measured."""
+
     def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
         arrays = [
             (d.value, x.data.ptr) for d, x in zip(self._arrays, (image, weights, out), strict=True)

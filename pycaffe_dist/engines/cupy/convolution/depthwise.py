@@ -27,6 +27,6 @@ class Depthwise(Way):
         else:
             splits = split(case.images * prod(case.windows.out), weights.size)
             partial = self.spare("partial", (weights.size * splits,))
-            counts = splits, case.images, *shape
+            counts = splits, len(image), *shape
             sums = partial, self.engine.tickets(weights.size), weights
             self.launch("depthwise_weight_sums", partial.size, *counts, image, out, *sums)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines.cupy.convolution.case import Case
+from pycaffe_dist.engines.cupy.paper import Launch
 
 if TYPE_CHECKING:
     from pycaffe_dist.engines.cupy.engine import CupyEngine
@@ -22,7 +23,7 @@ class Offer(NamedTuple):
 
 
 class Way:
-    """Computes one case, for which it was prepared.
+    """Computes one case, for which it was prepared; of fewer images, too.
 
     A subclass says in ``can`` which cases it takes and has ``compute``; one that adds the bias by
     itself has ``run`` instead.
@@ -45,6 +46,14 @@ class Way:
         """What the class has for a case: more than one way where a library has several."""
         if cls.can(case):
             yield Offer(cls.name, partial(cls, engine, case))
+
+    @classmethod
+    def work(cls, case: Case) -> list[Launch] | None:
+        """What is launched for a case, if that is known.
+
+        The way that must take least on paper stands first: it computes where nothing is measured.
+        """
+        return [Launch(cls.name, sum(case.nbytes), case.flops)]
 
     def run(
         self, image: DeviceArray, weights: DeviceArray, out: DeviceArray, bias: DeviceArray = None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pycaffe_dist.aliases import DeviceArray, DType
+from pycaffe_dist.engines.cupy.kernels import squares
 
 HERE = Path(__file__).parent
 THREADS = 256  # of a block
@@ -73,9 +74,19 @@ class Kernel:
         """Whether a block serves a row, and not a thread an element."""
         return self.parameters[0].name == "rows"
 
+    @property
+    def by_tiles(self) -> bool:
+        """Whether a block serves a tile, with exactly ``THREADS`` threads."""
+        return self.parameters[0].name == "tiles"
+
+    @property
+    def waits(self) -> bool:
+        """Whether threads of a block may wait for each other."""
+        return self.by_rows or self.by_tiles
+
     def launch_size(self, n: int) -> tuple[int, int]:
-        """Blocks, and threads of a block, for so many elements or rows."""
-        blocks = n if self.by_rows else -(-n // THREADS)
+        """Blocks, and threads of a block, for so many elements, rows or tiles."""
+        blocks = n if self.waits else -(-n // THREADS)
         return max(1, min(blocks, MOST_BLOCKS)), THREADS
 
     def arguments(self, values: Sequence[DeviceArray], real: DTypeLike) -> tuple[DeviceArray, ...]:
@@ -91,7 +102,11 @@ class Kernel:
 def source(file: str) -> str:
     """The text of a ``.cu`` file, with what it includes put in its place."""
     text = (HERE / file).read_text()
-    return _INCLUDE.sub(lambda match: (HERE / match[1]).read_text(), text)
+    return _INCLUDE.sub(lambda match: _included(match[1]), text)
+
+
+def _included(file: str) -> str:
+    return squares.text() if file == squares.FILE else (HERE / file).read_text()
 
 
 def options(dtype: DTypeLike) -> tuple[str, ...]:

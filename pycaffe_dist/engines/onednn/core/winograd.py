@@ -1,10 +1,4 @@
-"""Winograd's minimal filtering F(s×s, 3×3) for convolutions with 3×3 kernels and stride 1.
-
-Each s×s tile of the output is Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A of a tile d of the image, two larger, and a
-kernel g.  For s = 2 that is 16 products where 36 are needed otherwise, for s = 4 it is 36 where 144
-are needed.  Summed over channels they are matrix products, one for each place in the tile.  The
-gradients are the transposes of the same three transforms.
-"""
+"""Convolutions with 3×3 kernels and stride 1 by Winograd's filtering (engines/winograd.py)."""
 
 from __future__ import annotations
 
@@ -17,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pycaffe_dist.aliases import Array, DType
+from pycaffe_dist.engines import winograd
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, relu_slope
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
@@ -24,6 +19,7 @@ from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, run
 from pycaffe_dist.engines.onednn.core.squares import Square
 from pycaffe_dist.engines.onednn.core.tiles import Grid
 from pycaffe_dist.engines.onednn.core.tiling import cut, multiply, put, transform
+from pycaffe_dist.engines.winograd import Transforms
 from pycaffe_dist.memory import Home, aligned
 from pycaffe_dist.threads import threads
 
@@ -31,10 +27,6 @@ CACHED = 4 << 20  # bytes of planes that are worked on together, to stay in the 
 FEWEST = 192  # tiles worked on together: each such chunk reads all kernels
 LINE = 16  # floats
 TAPS = 9
-
-
-def _matrix(*rows: tuple[float, ...]) -> Array:
-    return np.array(rows, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,73 +42,24 @@ class Filtering:
 
     name: str
     step: int
+    places: int
     image: Square
     kernel: Square
     out: Square
     least: int
 
-    @property
-    def places(self) -> int:
-        return (self.step + 2) ** 2
+    @staticmethod
+    def of(numbers: Transforms, least: int) -> Filtering:
+        step = numbers.step
+        image, kernel, out = (
+            Square(*(matrix.astype(np.float32) for matrix in factors))
+            for factors in (numbers.image, numbers.kernel, numbers.out)
+        )
+        name = f"winograd {step}x{step}"
+        return Filtering(name, step, numbers.places, image, kernel, out, least)
 
 
-# The points 0, ±1, ∞.
-F2 = Filtering(
-    "winograd 2x2",
-    2,
-    Square(_matrix((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1))),
-    Square(_matrix((1, 0, 0), (0.5, 0.5, 0.5), (0.5, -0.5, 0.5), (0, 0, 1))),
-    Square(_matrix((1, 1, 1, 0), (0, 1, -1, -1))),
-    least=8,
-)
-# The points 0, ±a, ±b, ∞ with a² = 1/2, b² = 2, whose rounding errors are a quarter of those of the
-# usual ±1, ±2.  Each pair shares an even and an odd part, e ± o, so that transforms come in two
-# steps: the parts, and BOTH.
-_a, _b = 0.5**0.5, 2**0.5
-_BOTH = _matrix(
-    (1, 0, 0, 0, 0, 0),
-    (0, 1, 1, 0, 0, 0),
-    (0, 1, -1, 0, 0, 0),
-    (0, 0, 0, 1, 1, 0),
-    (0, 0, 0, 1, -1, 0),
-    (0, 0, 0, 0, 0, 1),
-)
-F4 = Filtering(
-    "winograd 4x4",
-    4,
-    Square(
-        _BOTH,
-        _matrix(
-            (1, 0, -2.5, 0, 1, 0),
-            (0, 0, -2, 0, 1, 0),
-            (0, -2 * _a, 0, _a, 0, 0),
-            (0, 0, -0.5, 0, 1, 0),
-            (0, -0.5 * _b, 0, _b, 0, 0),
-            (0, 1, 0, -2.5, 0, 1),
-        ),
-    ),
-    Square(
-        _BOTH,
-        _matrix(
-            (1, 0, 0),
-            (-1 / 1.5, 0, -0.5 / 1.5),
-            (0, -_a / 1.5, 0),
-            (1 / 6, 0, 2 / 6),
-            (0, _b / 6, 0),
-            (0, 0, 1),
-        ),
-    ),
-    Square(
-        _matrix(
-            (1, 1, 0, 1, 0, 0),
-            (0, 0, _a, 0, _b, 0),
-            (0, 0.5, 0, 2, 0, 0),
-            (0, 0, 0.5 * _a, 0, 2 * _b, 1),
-        ),
-        _BOTH,
-    ),
-    least=32,
-)
+F2, F4 = Filtering.of(winograd.F2, least=8), Filtering.of(winograd.F4, least=32)
 FILTERINGS = F4, F2
 
 
