@@ -54,8 +54,7 @@ def main() -> int:
         made = update.step_of(solver, rule, 0, 1e-4)
 
         def step(params=params, history=history, rule=rule, made=made) -> None:
-            for p, h in zip(params, history, strict=True):
-                update.apply(p, h, rule, made, ENGINE)
+            update.apply(params, history, rule, made, ENGINE)
 
         step()
         spent = seconds(step)

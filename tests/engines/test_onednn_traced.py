@@ -81,9 +81,8 @@ def test_updates_are_the_same_bits_on_both_engines(name, extra):
     for engine in (NUMPY, ENGINE):
         param, history = params_of(rule, 1003)
         for iteration, rate in enumerate((0.1, 0.01)):
-            update.apply(
-                param, history, rule, update.step_of(solver, rule, iteration, rate), engine
-            )
+            step = update.step_of(solver, rule, iteration, rate)
+            update.apply([param], [history], rule, step, engine)
             param.blob.diff[...] += 0.25
         found.append([param.blob.data, param.blob.diff, *(h.data for h in history.values())])
     for want, got in zip(*found, strict=True):
