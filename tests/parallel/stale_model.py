@@ -247,11 +247,14 @@ def _message(message: messenger.Message, rank: int) -> Message:
 class ModelCluster(Cluster):
     """Exchanges of objects are meetings; nobody needs what others have."""
 
-    def _from_rank_0(self) -> Steps[None]:
+    def _take_from_rank_0(self, do: Callable[[Steps[Any]], Any]) -> None:
+        do(self._nothing())
+
+    def _nothing(self) -> Steps[None]:
         yield from ()
 
     def _meet(self, name: str) -> None:
-        self.thread.do(self._from_rank_0(), f"{name} in {self.solver.iter}")
+        self.thread.do(self._nothing(), f"{name} in {self.solver.iter}")
 
     def gather(self, state: Any) -> list[Any]:
         """What the guard gives is a rank's name and a place; of a snapshot's nobody asks."""
