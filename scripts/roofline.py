@@ -14,7 +14,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from math import ceil, prod
 from pathlib import Path
 from unittest import mock
@@ -25,6 +25,7 @@ from pycaffe_dist.engines.cupy.convolution import choice
 from pycaffe_dist.engines.cupy.convolution.columns import Columns
 from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
 from pycaffe_dist.engines.cupy.kernels import KERNELS
+from pycaffe_dist.engines.cupy.paper import DEVICES, Device, Launch
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
@@ -44,24 +45,6 @@ DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32)]
 OTHERS = ("tf32", "fp16")  # precisions, of which the page has the times only
 PRODUCTS = ("matmul", "gemm")
 COPIES = ("setitem", "zeros", "ascontiguousarray")
-REACHED = 0.8  # of the peaks, by good kernels: what is usually measured
-LAUNCH = 3e-6  # seconds that a kernel takes at least
-
-
-@dataclass(frozen=True)
-class Device:
-    """Peaks by the maker's data sheet."""
-
-    name: str
-    bandwidth: float  # bytes a second
-    flops: float  # fp32 a second, fused multiply-adds counted as two
-    tensor: dict[str, float] = field(default_factory=dict, hash=False)  # by tensor cores
-
-
-DEVICES = (
-    Device("A100 40 GB", 1555e9, 19.5e12, {"tf32": 156e12, "bf16": 312e12, "fp16": 312e12}),
-    Device("RTX 4090", 1008e9, 82.6e12, {"tf32": 82.6e12, "bf16": 165.2e12, "fp16": 165.2e12}),
-)
 
 # Operations for each element; kernels that are not here have one.
 PER_ELEMENT = {
@@ -77,37 +60,6 @@ PER_ELEMENT = {
 READ_AND_WRITTEN = re.compile(
     r"\w+_update(_all)?|scale_all|axpy|eltwise_max_next|add_rows|batch_norm_statistics"
 )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A kernel, product or copy.
-
-    Attributes:
-        precision: of a product that tensor cores make; "": of others.
-    """
-
-    name: str
-    bytes: float
-    flops: float
-    precision: str = ""
-
-    def least(self, device: Device) -> float:
-        return max(self.bytes / device.bandwidth, self.computing(device))
-
-    def computing(self, device: Device) -> float:
-        peak = device.tensor[self.precision] if self.precision else device.flops
-        return self.flops / peak
-
-    def expected(self, device: Device) -> float:
-        return max(self.least(device) / REACHED, LAUNCH)
-
-    def bound(self, device: Device) -> str:
-        """By what."""
-        if self.least(device) / REACHED < LAUNCH:
-            return "launches"
-        by_memory = self.bytes / device.bandwidth >= self.computing(device)
-        return "memory" if by_memory else "arithmetic"
 
 
 class Trace(list[Launch]):
@@ -129,9 +81,8 @@ class Trace(list[Launch]):
     def other(self, what: str, reads: list, writes: list) -> None:
         nbytes = sum(a.nbytes for a in (*reads, *writes))
         if what in PRODUCTS:
-            self.append(
-                Launch("GEMM", nbytes, 2 * writes[0].size * reads[0].shape[-1], self.precision)
-            )
+            flops = 2 * writes[0].size * reads[0].shape[-1]
+            self.append(Launch("GEMM", nbytes, flops, precision=self.precision))
         elif what in COPIES:
             self.append(Launch("copies and zeros", nbytes, 0))
         elif what not in KERNELS and not what.startswith("copy"):
@@ -217,7 +168,7 @@ def followed(path: Path, batch: int, precision: str = "fp32") -> Trace:
         assert small.name == large.name, f"{small.name} and {large.name} do not belong together"
         nbytes = small.bytes + (large.bytes - small.bytes) * ahead
         flops = small.flops + (large.flops - small.flops) * ahead
-        trace.append(Launch(small.name, nbytes, flops, small.precision))
+        trace.append(replace(small, bytes=nbytes, flops=flops))
     return trace
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pycaffe_dist.engines.cupy import paper
+
 ROOT = Path(__file__).resolve().parents[2]
 NET = """
 name: "two products"
@@ -80,14 +82,14 @@ def test_products_in_16_bits_read_half_as_much_and_run_on_tensor_cores(roofline,
     assert [x.flops for x in last] == [2 * batch * 64 * 5] * 2
     casts = [x.bytes for x in half if x.name == "`factor_to_half`"]
     assert 6 * factors in [a + b for a, b in pairwise(casts)]
-    device = roofline.Device("one", 1e30, 1e6, {"fp16": 8e6})
+    device = paper.Device("one", 1e30, 1e6, {"fp16": 8e6})
     assert last[0].least(device) == 8 * last[1].least(device)
 
 
 def test_the_slower_of_memory_and_arithmetic_is_the_bound(roofline):
-    device = roofline.Device("one", bandwidth=1e9, flops=10e9)
-    memory, sums = roofline.Launch("a", 1e9, 1e9), roofline.Launch("b", 1e9, 50e9)
-    tiny = roofline.Launch("c", 1, 1)
+    device = paper.Device("one", bandwidth=1e9, flops=10e9)
+    memory, sums = paper.Launch("a", 1e9, 1e9), paper.Launch("b", 1e9, 50e9)
+    tiny = paper.Launch("c", 1, 1)
     assert [x.least(device) for x in (memory, sums)] == [1, 5]
     assert [x.bound(device) for x in (memory, sums, tiny)] == ["memory", "arithmetic", "launches"]
-    assert tiny.expected(device) == roofline.LAUNCH
+    assert tiny.expected(device) == paper.LAUNCH

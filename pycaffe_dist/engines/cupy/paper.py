@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 REACHED = 0.8  # of the peaks, by good kernels: what is usually measured
 REACHED_BY_OURS = 0.6  # of the peak of arithmetic, by our own products of matrices
@@ -16,10 +17,13 @@ class Device:
     name: str
     bandwidth: float  # bytes a second
     flops: float  # fp32 a second, fused multiply-adds counted as two
+    tensor: Mapping[str, float] = field(default_factory=dict, hash=False)  # by tensor cores
 
 
-A100 = Device("A100 40 GB", 1555e9, 19.5e12)
-DEVICES = (A100, Device("RTX 4090", 1008e9, 82.6e12))
+DEVICES = (
+    Device("A100 40 GB", 1555e9, 19.5e12, {"tf32": 156e12, "bf16": 312e12, "fp16": 312e12}),
+    Device("RTX 4090", 1008e9, 82.6e12, {"tf32": 82.6e12, "bf16": 165.2e12, "fp16": 165.2e12}),
+)
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,17 @@ class Launch:
 
     Attributes:
         reached: how much of the peak of arithmetic is usual.
+        precision: of a product that tensor cores make; "": of others.
     """
 
     name: str
     bytes: float
     flops: float
     reached: float = REACHED
+    precision: str = ""
 
     def least(self, device: Device) -> float:
-        return max(self.bytes / device.bandwidth, self.flops / device.flops)
+        return max(self._ideal(device))
 
     def expected(self, device: Device) -> float:
         return max(LAUNCH, *self._times(device))
@@ -49,5 +55,10 @@ class Launch:
         return "memory" if by_memory >= by_arithmetic else "arithmetic"
 
     def _times(self, device: Device) -> tuple[float, float]:
-        memory, arithmetic = self.bytes / device.bandwidth, self.flops / device.flops
+        memory, arithmetic = self._ideal(device)
         return memory / REACHED, arithmetic / self.reached
+
+    def _ideal(self, device: Device) -> tuple[float, float]:
+        """At the peaks: for the bytes, and for the operations."""
+        peak = device.tensor[self.precision] if self.precision else device.flops
+        return self.bytes / device.bandwidth, self.flops / peak
