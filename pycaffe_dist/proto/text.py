@@ -21,24 +21,14 @@ from pycaffe_dist.aliases import FieldDescriptor
 from pycaffe_dist.errors import FileError, Problem, PrototxtError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.proto import suggest
-from pycaffe_dist.proto.lexer import Lines, Token, tokenize, unescape
+from pycaffe_dist.proto.cursor import FieldPath, GiveUp, Unusable
+from pycaffe_dist.proto.lexer import Token
+from pycaffe_dist.proto.scalars import Scalars
 from pycaffe_dist.proto.sniff import describe
 
 M = TypeVar("M", bound=Message)
-FieldPath = tuple[str | int, ...]  # ("layer", 3, "convolution_param"): names, and places in lists
 
-MOST_PROBLEMS = 200  # then the file is something else altogether, and reading on helps nobody
-Scalar = int | float | bool | str | bytes
 _OPEN = {"{": "}", "<": ">"}
-_INTEGER = re.compile(r"0[xX][0-9a-fA-F]+|\d+", re.ASCII)
-_RANGE = {
-    F.CPPTYPE_INT32: (-(1 << 31), (1 << 31) - 1),
-    F.CPPTYPE_INT64: (-(1 << 63), (1 << 63) - 1),
-    F.CPPTYPE_UINT32: (0, (1 << 32) - 1),
-    F.CPPTYPE_UINT64: (0, (1 << 64) - 1),
-}
-_BOOLS = {"true": True, "True": True, "t": True, "1": True}
-_BOOLS |= {"false": False, "False": False, "f": False, "0": False}
 
 
 @dataclass
@@ -87,18 +77,6 @@ def format_text(message: Message) -> str:
     return text_format.MessageToString(message)
 
 
-class _Unusable(Exception):
-    """A value that cannot be taken: reported, skipped, and the parse goes on."""
-
-    def __init__(self, token: Token, message: str) -> None:
-        super().__init__(message)
-        self.token = token
-
-
-class _GiveUp(Exception):
-    """The rest of the file cannot be made sense of."""
-
-
 if hasattr(F, "is_repeated"):  # from protobuf 6 on, which warns at `label`
     is_repeated: Callable[[FieldDescriptor], bool] = attrgetter("is_repeated")
 else:
@@ -107,99 +85,8 @@ else:
         return bool(field.label == field.LABEL_REPEATED)
 
 
-class _Parser:
-    def __init__(self, text: str, path: str) -> None:
-        self.tokens = tokenize(text)
-        self.i = 0
-        self.text = text
-        self.lines = Lines(text)
-        self.path = path
-        self.problems: list[Problem] = []
-        self.places: dict[FieldPath, tuple[int, int]] = {}
-
-    # -- what is wrong, and where ------------------------------------------------------------
-
-    def problem(self, at: int, message: str) -> None:
-        line, column = self.lines.place(at)
-        self.problems.append(Problem(self.path, line, column, message, self.lines.line(line)))
-        if len(self.problems) >= MOST_PROBLEMS:
-            raise _GiveUp
-
-    def give_up(self, at: int, message: str) -> _GiveUp:
-        self.problem(at, message)
-        return _GiveUp()
-
-    # -- tokens ------------------------------------------------------------------------------
-
-    def accept(self, *marks: str) -> Token | None:
-        token = self.tokens[self.i]
-        if token.kind == "mark" and token.text in marks:
-            self.i += 1
-            return token
-        return None
-
-    def skip_value(self) -> None:
-        """Pass over the value of a field that is not known, whatever its form."""
-        self.accept(":")
-        if not self._skip_block():
-            self.accept("-")
-            self._skip_scalar()
-        self.accept(",", ";")
-
-    def _skip_block(self) -> bool:
-        begin = self.accept("{", "<", "[")
-        if begin is None:
-            return False
-        depth = 1
-        while depth:
-            token = self.tokens[self.i]
-            if token.kind == "end":
-                raise self.give_up(begin.at, f'"{begin.text}" is never closed')
-            if token.kind == "mark":
-                depth += (token.text in "{<[") - (token.text in "}>]")
-            self.i += 1
-        return True
-
-    def _skip_scalar(self) -> None:
-        token = self.tokens[self.i]
-        kind = token.kind
-        if kind == "name" and self._starts_field(self.i):
-            return  # the value is missing; this is the next field
-        if kind == "other" or self._runs_on(token):
-            self._skip_to_next_line() if token.text in "\"'" else self._skip_word()
-            return
-        while self.tokens[self.i].kind == kind and kind in ("name", "number", "string"):
-            self.i += 1
-            if kind != "string":  # strings side by side are one value
-                return
-
-    def _string_follows(self) -> bool:
-        return self.tokens[self.i].text == ":" and self.tokens[self.i + 1].kind == "string"
-
-    def _runs_on(self, token: Token) -> bool:
-        """True if a number goes on as something else: 5abc."""
-        after = token.at + len(token.text)
-        return token.kind == "number" and bool(re.match(r"\w", self.text[after : after + 1]))
-
-    def _skip_word(self) -> None:
-        """A token and all that follow it without a blank, but for marks."""
-        while True:
-            token = self.tokens[self.i]
-            self.i += 1
-            after = self.tokens[self.i]
-            if after.at > token.at + len(token.text) or after.kind in ("mark", "end"):
-                return
-
-    def _skip_to_next_line(self) -> None:
-        line = self.lines.place(self.tokens[self.i].at)[0]
-        while self.tokens[self.i].kind != "end":
-            self.i += 1
-            if self.lines.place(self.tokens[self.i].at)[0] > line:
-                return
-
-    def _starts_field(self, i: int) -> bool:
-        after = self.tokens[i + 1]
-        return after.kind == "mark" and after.text in ":{<"
+class _Parser(Scalars):
+    """Messages and their fields, from the first token to the last."""
 
     # -- messages ----------------------------------------------------------------------------
 
@@ -207,7 +94,7 @@ class _Parser:
         try:
             self.fields(message, (), None)
             self.require_all(message)
-        except _GiveUp:
+        except GiveUp:
             pass
 
     def fields(self, message: Message, path: FieldPath, begin: Token | None) -> None:
@@ -250,12 +137,12 @@ class _Parser:
             after = self.tokens[self.i]
             if after.kind == "end" or (after.kind == "mark" and after.text in "}>"):
                 return
-            if after.kind == "name" and self._starts_field(self.i):
+            if after.kind == "name" and self.starts_field(self.i):
                 return
 
     def field(self, message: Message, field: FieldDescriptor, path: FieldPath, name: Token) -> None:
         repeated = is_repeated(field)
-        if field.name == "device_id" and self._string_follows():
+        if field.name == "device_id" and self.string_follows():
             # PMLS-Caffe's device_id is a string of ids.
             field = message.DESCRIPTOR.fields_by_name["device_ids"]
         if not repeated:
@@ -270,10 +157,10 @@ class _Parser:
             self.places[path] = self.lines.place(name.at)
         try:
             self.value(message, field, path, name, repeated)
-        except _Unusable as e:
+        except Unusable as e:
             self.problem(e.token.at, str(e))
-            if not self._skip_block():
-                self._skip_scalar()
+            if not self.skip_block():
+                self.skip_scalar()
         self.accept(",", ";")
 
     def value(
@@ -282,7 +169,7 @@ class _Parser:
         colon = self.accept(":")
         is_message = field.cpp_type == F.CPPTYPE_MESSAGE
         if colon is None and not is_message:
-            raise _Unusable(self.tokens[self.i], f'expected ":" and a value after "{field.name}"')
+            raise Unusable(self.tokens[self.i], f'expected ":" and a value after "{field.name}"')
         one = self.submessage if is_message else self.scalar
         if not repeated:
             one(message, field, path)
@@ -302,9 +189,9 @@ class _Parser:
                 another()
                 while not self.accept("]"):
                     if not self.accept(","):
-                        raise _Unusable(self.tokens[self.i], 'expected "," or "]" in this list')
+                        raise Unusable(self.tokens[self.i], 'expected "," or "]" in this list')
                     another()
-            except _Unusable:
+            except Unusable:
                 self.i = begin  # so that the whole list is what is skipped
                 raise
 
@@ -312,7 +199,7 @@ class _Parser:
         begin = self.accept("{", "<")
         if begin is None:
             found = self.tokens[self.i]
-            raise _Unusable(
+            raise Unusable(
                 found,
                 f'"{field.name}" is a {field.message_type.name}: expected "{{", '
                 f"found {found.text!r}",
@@ -332,89 +219,6 @@ class _Parser:
             getattr(message, field.name).append(value)
         else:
             setattr(message, field.name, value)
-
-    def converted(self, field: FieldDescriptor) -> Scalar:
-        kind = field.cpp_type
-        if kind == F.CPPTYPE_STRING:
-            return self.string(field)
-        minus = self.accept("-") is not None
-        token = self.tokens[self.i]
-        if self._runs_on(token):
-            raise _Unusable(token, f"{token.text!r} runs into what follows it")
-        if kind in _RANGE:
-            value: Scalar = self.integer(token, minus, *_RANGE[kind])
-        elif kind in (F.CPPTYPE_FLOAT, F.CPPTYPE_DOUBLE):
-            value = self.real(token, minus)
-        elif minus and kind == F.CPPTYPE_BOOL:
-            raise _Unusable(token, "expected true or false")
-        elif kind == F.CPPTYPE_BOOL:
-            if token.kind not in ("name", "number") or token.text not in _BOOLS:
-                raise _Unusable(token, f'"{field.name}" is true or false, not {token.text!r}')
-            value = _BOOLS[token.text]
-        else:
-            value = self.enum(token, minus, field)
-        self.i += 1
-        return value
-
-    def integer(self, token: Token, minus: bool, low: int, high: int) -> int:
-        if token.kind != "number" or not _INTEGER.fullmatch(token.text):
-            raise _Unusable(token, f"expected an integer, found {token.text!r}")
-        digits = token.text
-        if len(digits) > 100:
-            raise _Unusable(token, f"a number of {len(digits):,} digits is out of range")
-        octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX"
-        try:
-            value = int(digits, 8 if octal else 0)
-        except ValueError:
-            raise _Unusable(token, f"{digits[:40]!r} is not a number") from None
-        value = -value if minus else value
-        if not low <= value <= high:
-            raise _Unusable(token, f"{value} is out of range: expected {low} to {high}")
-        return value
-
-    def real(self, token: Token, minus: bool) -> float:
-        text = token.text.lower()
-        # An integer with a zero in front is octal, which the C++ library takes for no float.
-        if token.kind == "number" and not re.fullmatch("0x.*|0[0-9]+", text):
-            value = float(text.rstrip("f"))
-        elif token.kind == "name" and text in ("inf", "infinity", "nan"):
-            value = float(text)
-        else:
-            raise _Unusable(token, f"expected a number, found {token.text!r}")
-        return -value if minus else value
-
-    def enum(self, token: Token, minus: bool, field: FieldDescriptor) -> int:
-        values = field.enum_type.values_by_name
-        if token.kind == "name" and not minus and token.text in values:
-            return int(values[token.text].number)
-        if token.kind == "number" and _INTEGER.fullmatch(token.text):
-            number = self.integer(token, minus, *_RANGE[F.CPPTYPE_INT32])
-            if number in field.enum_type.values_by_number:
-                return number
-        raise _Unusable(token, suggest.unknown_enum(field, "-" * minus + token.text))
-
-    def string(self, field: FieldDescriptor) -> str | bytes:
-        first = self.tokens[self.i]
-        if first.kind != "string":
-            if first.kind == "other" and first.text in "\"'":
-                raise _Unusable(first, "this string does not end on its line")
-            raise _Unusable(first, f"expected a quoted string, found {first.text!r}")
-        parts = []
-        while self.tokens[self.i].kind == "string":
-            token = self.tokens[self.i]
-            try:
-                parts.append(unescape(token.text))
-            except ValueError as e:
-                raise _Unusable(token, str(e)) from None
-            self.i += 1
-        value = b"".join(parts)
-        if field.type == F.TYPE_BYTES:
-            return value
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            self.i -= 1  # so that the string is what is skipped
-            raise _Unusable(first, f'"{field.name}" is not valid UTF-8') from None
 
     # -- what must be there ------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import engines
-from pycaffe_dist.engines.onednn.core import library, primitives
+from pycaffe_dist.engines.onednn.core import library, primitives, started
 from pycaffe_dist.engines.onednn.core.library import F32, SRC, TRAINING, Arg, OneDnnError
 from pycaffe_dist.engines.onednn.core.primitives import (
     METER,
@@ -19,9 +19,9 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     anyhow,
     dims_array,
     plain,
-    runtime,
     strided,
 )
+from pycaffe_dist.engines.onednn.core.started import runtime
 from pycaffe_dist.memory import HOST, Value
 
 DIMS = (2, 20, 5, 6)
@@ -69,8 +69,8 @@ def test_threads_that_start_the_library_at_once_have_the_same_engine(monkeypatch
         both.wait(10)
         return object()
 
-    monkeypatch.setattr(primitives, "_RUNTIME", [])
-    monkeypatch.setattr(primitives, "Runtime", slow)
+    monkeypatch.setattr(started, "_RUNTIME", [])
+    monkeypatch.setattr(started, "Runtime", slow)
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(lambda _: runtime(), range(2))
     assert first is second is runtime()
@@ -123,7 +123,7 @@ def test_reorders_stay_and_what_they_were_called_with_does_not():
     source, target = blocked(), plain(DIMS)
     rooms = [layout.allocate(layout.count, np.dtype(np.float32)) for layout in (source, target)]
     primitives.reorder(source, rooms[0], target, rooms[1])
-    assert (source, target) in runtime().reorders
+    assert (source, target) in primitives.REORDERS.calls
     seen = [weakref.ref(room) for room in rooms]
     del rooms
     assert all(room() is None for room in seen)

@@ -27,6 +27,5 @@ def test_what_is_too_long_is_named(tmp_path, text, found):
     assert all(a.startswith(b) for a, b in zip(said, found, strict=True))
 
 
-def test_the_package_keeps_to_it_with_few_exceptions():
+def test_the_package_keeps_to_it():
     assert list(NAMES["problems"]()) == []
-    assert len(NAMES["EXCEPTIONS"]) <= 2

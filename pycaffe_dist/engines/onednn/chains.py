@@ -9,7 +9,7 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Blob, View, Views
 from pycaffe_dist.engines.chains import Chain, Chainable, Link
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM
-from pycaffe_dist.engines.onednn.core.primitives import PostOp
+from pycaffe_dist.engines.onednn.core.started import PostOp
 from pycaffe_dist.engines.onednn.layers.batch_norm import BatchNorm
 from pycaffe_dist.engines.onednn.layers.convolution import Addend, Convolution
 from pycaffe_dist.engines.onednn.layers.eltwise import Eltwise

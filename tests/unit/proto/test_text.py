@@ -16,7 +16,8 @@ from pycaffe_dist.proto.caffe_pb2 import (
     SolverParameter,
     V1LayerParameter,
 )
-from pycaffe_dist.proto.text import MOST_PROBLEMS, format_text, parse_text, read_text
+from pycaffe_dist.proto.cursor import MOST_PROBLEMS
+from pycaffe_dist.proto.text import format_text, parse_text, read_text
 
 ROOT = Path(__file__).resolve().parents[3]
 ZOO = ROOT.parent / "shared" / "zoo"

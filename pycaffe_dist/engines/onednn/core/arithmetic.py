@@ -7,14 +7,8 @@ import math
 from collections.abc import Sequence
 
 from pycaffe_dist.engines.onednn.core.library import INFERENCE, Arg
-from pycaffe_dist.engines.onednn.core.primitives import (
-    Call,
-    Dims,
-    Layout,
-    PostOp,
-    Primitive,
-    runtime,
-)
+from pycaffe_dist.engines.onednn.core.primitives import Call, Dims, Layout, Primitive
+from pycaffe_dist.engines.onednn.core.started import PostOp, runtime
 
 ADD, MULTIPLY, MAXIMUM, DIVIDE = 0x1FFF0, 0x1FFF1, 0x1FFF2, 0x1FFF4
 GREATER_EQUAL, LESS = 0x1FFF6, 0x1FFF9  # 1 where it holds, 0 elsewhere; of NaN 1 and 0

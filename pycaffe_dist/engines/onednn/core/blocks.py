@@ -6,14 +6,8 @@ from functools import cache
 from itertools import pairwise
 
 from pycaffe_dist.engines.onednn.core.library import F32
-from pycaffe_dist.engines.onednn.core.primitives import (
-    Dims,
-    Layout,
-    dims_array,
-    plain,
-    runtime,
-    strided,
-)
+from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, dims_array, plain, strided
+from pycaffe_dist.engines.onednn.core.started import runtime
 
 # The library's names of layouts (N, C, …) with channels in blocks, by number of axes and block.
 TAGS = {

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,15 +26,14 @@ from pycaffe_dist.engines.onednn.core.library import (
     F32,
     MOST_AXES,
     Arg,
-    Library,
     OneDnnError,
     Query,
 )
+from pycaffe_dist.engines.onednn.core.started import PostOp, runtime
 from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.memory import HOST, Home, aligned
 
 Dims = tuple[int, ...]
-PostOp = tuple[Any, ...]  # the name of its append function, and what that takes
 # Of a layout: dimensions, strides, inner blocks (size, axis), type of numbers.
 LayoutKey = tuple[Dims, Dims, tuple[tuple[int, int], ...], int]
 DimsArray = ctypes.c_int64 * MOST_AXES
@@ -43,57 +42,6 @@ NUMBERS: dict[int, tuple[DType, float]] = {
     F32: (np.dtype(np.float32), 1.0),
     BF16: (np.dtype(np.uint16), 0x3F80),
 }
-USER_SCRATCHPAD = 1
-CPU = 1
-
-
-class Runtime:
-    """The library with its engine and stream, and what each thread keeps."""
-
-    def __init__(self, lib: Library) -> None:
-        self.lib = lib
-        self.engine = lib.create("engine_create", CPU, 0)
-        self.stream = lib.create("stream_create", self.engine, 1)
-        self.execute = lib.primitive_execute
-        self._local = threading.local()
-
-    @property
-    def reorders(self) -> dict[tuple[Layout, Layout], Call]:
-        """By (from, to): calls keep the memory they were bound to, so each thread has its own."""
-        found: dict[tuple[Layout, Layout], Call] | None = getattr(self._local, "reorders", None)
-        if found is None:
-            found = self._local.reorders = {}
-        return found
-
-    def scratch(self, size: int) -> Array:
-        """Room of at least ``size`` bytes that any primitive of this thread may overwrite."""
-        room: Array | None = getattr(self._local, "scratch", None)
-        if room is None or room.nbytes < size:
-            room = self._local.scratch = aligned(-(-size // 4), np.dtype(np.float32))
-        return room
-
-    def attributes(self, post_ops: Sequence[PostOp] = ()) -> int:
-        """Attributes with these post-operations; scratchpads are ours in any case."""
-        attr = self.lib.create("primitive_attr_create")
-        self.lib.primitive_attr_set_scratchpad_mode(attr, USER_SCRATCHPAD)
-        if post_ops:
-            chain = self.lib.create("post_ops_create")
-            for kind, *args in post_ops:
-                if getattr(self.lib, f"post_ops_append_{kind}")(chain, *args):
-                    raise OneDnnError(f"post-operation {kind} is refused")
-            self.lib.primitive_attr_set_post_ops(attr, chain)
-            self.lib.post_ops_destroy(chain)
-        return attr
-
-
-_RUNTIME: list[Runtime] = []  # the first of them is everybody's
-
-
-def runtime() -> Runtime:
-    """The same for all threads: what one engine of the library has made is not for another."""
-    if not _RUNTIME:
-        _RUNTIME.append(Runtime(library.load()))
-    return _RUNTIME[0]
 
 
 def dims_array(dims: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
@@ -353,6 +301,16 @@ class Call:
             self._run.lib.primitive_destroy(self._handle)
 
 
+class Reorders(threading.local):
+    """By (from, to): calls keep the memory they were bound to, so each thread has its own."""
+
+    def __init__(self) -> None:
+        self.calls: dict[tuple[Layout, Layout], Call] = {}
+
+
+REORDERS = Reorders()
+
+
 def reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
     """Copy values from one layout to another."""
     do(_reorder, source, room, target, there)
@@ -360,7 +318,7 @@ def reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
 
 def _reorder(source: Layout, room: Array, target: Layout, there: Array) -> None:
     begin = time.perf_counter()
-    calls = runtime().reorders
+    calls = REORDERS.calls
     call = calls.get((source, target))
     if call is None:
         engine = runtime().engine

@@ -17,7 +17,8 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.choice import Candidate
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.library import BF16, F32, Arg, OneDnnError
-from pycaffe_dist.engines.onednn.core.primitives import Call, Layout, Primitive, reorder, runtime
+from pycaffe_dist.engines.onednn.core.primitives import Call, Layout, Primitive, reorder
+from pycaffe_dist.engines.onednn.core.started import runtime
 from pycaffe_dist.memory import HOST
 from pycaffe_dist.threads import threads
 

@@ -26,8 +26,9 @@ from pycaffe_dist.engines.onednn.core.jit import (
 )
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
-from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, runtime
+from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout
 from pycaffe_dist.engines.onednn.core.squares import Square
+from pycaffe_dist.engines.onednn.core.started import runtime
 
 WIDTH = 16  # floats of a vector, or half of that where blocks are smaller
 

@@ -15,8 +15,9 @@ from pycaffe_dist.engines import winograd
 from pycaffe_dist.engines.onednn.core.arithmetic import SUM, PostOps, relu_slope
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
 from pycaffe_dist.engines.onednn.core.planes import Planes
-from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, runtime, strided
+from pycaffe_dist.engines.onednn.core.primitives import Dims, Layout, plain, strided
 from pycaffe_dist.engines.onednn.core.squares import Square
+from pycaffe_dist.engines.onednn.core.started import runtime
 from pycaffe_dist.engines.onednn.core.tiles import Grid
 from pycaffe_dist.engines.onednn.core.tiling import cut, multiply, put, transform
 from pycaffe_dist.engines.winograd import Transforms

@@ -18,8 +18,8 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     Primitive,
     dims_array,
     plain,
-    runtime,
 )
+from pycaffe_dist.engines.onednn.core.started import runtime
 from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.layers import concat as generic
 from pycaffe_dist.memory import Value

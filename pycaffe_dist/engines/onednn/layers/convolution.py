@@ -27,7 +27,6 @@ from pycaffe_dist.engines.onednn.core.primitives import (
     Call,
     Dims,
     Layout,
-    PostOp,
     Primitive,
     anyhow,
     dims_array,
@@ -40,6 +39,7 @@ from pycaffe_dist.engines.onednn.core.products import (
     roles,
     trial_of,
 )
+from pycaffe_dist.engines.onednn.core.started import PostOp
 from pycaffe_dist.engines.onednn.core.tape import do
 from pycaffe_dist.engines.onednn.core.weighted import Weighted
 from pycaffe_dist.layers import convolution as generic
