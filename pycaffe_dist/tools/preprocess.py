@@ -38,19 +38,25 @@ class Preprocess:
 
     def input_shape(self) -> tuple[int, int, int]:
         """Channels, height and width of the images that the net takes."""
-        for layer in read_net(self.model_def).net.layer:
-            if layer.type == "Input" and layer.input_param.shape:
-                dims = layer.input_param.shape[0].dim
-                if len(dims) == 4:
-                    return int(dims[1]), int(dims[2]), int(dims[3])
-                raise NetError(
-                    f'{self.model_def}: input "{layer.name}" has {len(dims)} axes; images need '
-                    "4 (batch, channels, height, width)"
-                )
-        raise NetError(
-            f"{self.model_def}: images need a net with an Input layer: the deploy.prototxt, "
-            "most likely"
-        )
+        layers = [layer for layer in read_net(self.model_def).net.layer if layer.type == "Input"]
+        tops = [top for layer in layers for top in layer.top]
+        if not tops or not layers[0].input_param.shape:
+            raise NetError(
+                f"{self.model_def}: images need a net with an Input layer: the deploy.prototxt, "
+                "most likely"
+            )
+        if len(tops) > 1:
+            raise NetError(
+                f"{self.model_def}: takes {len(tops)} inputs ({', '.join(tops)}), of which images "
+                "are one: a script has to give the others"
+            )
+        dims = layers[0].input_param.shape[0].dim
+        if len(dims) != 4:
+            raise NetError(
+                f'{self.model_def}: input "{tops[0]}" has {len(dims)} axes; images need '
+                "4 (batch, channels, height, width)"
+            )
+        return int(dims[1]), int(dims[2]), int(dims[3])
 
     def swap(self, channels: int) -> tuple[int, ...] | None:
         if self.channel_swap is None:

@@ -155,6 +155,15 @@ def test_classify_says_what_is_wrong(fails, folder, args, message):
     assert not (folder / "out.npy").exists()
 
 
+@pytest.mark.parametrize("inputs", ['top: "data" top: "im_info"', 'top: "data"'])
+def test_a_net_that_takes_more_than_images_is_named(fails, folder, inputs):
+    second = 'layer { name: "i" type: "Input" top: "im_info" input_param { shape { dim: 3 } } }'
+    text = DEPLOY.replace('top: "data"', inputs, 1) + (second if "info" not in inputs else "")
+    (folder / "deploy.prototxt").write_text(text)
+    message = "deploy.prototxt: takes 2 inputs (data, im_info), of which images are one"
+    assert message in fails("classify", "pictures/a.png", "out.npy", *MODEL)
+
+
 def test_predict(pcd, folder):
     (folder / "words.txt").write_text("blue\ngreen\nred\n\n")
     model = ("-model", "deploy.prototxt", "-weights", "net.caffemodel", "--labels", "words.txt")

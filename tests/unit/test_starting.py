@@ -60,7 +60,7 @@ def test_checking_a_net_loads_its_layers_only(tmp_path):
     # Those of BVLC and of forks whose type it is, and what they share.
     found = {name for name in modules if name.startswith("pycaffe_dist.layers.")}
     assert found == {f"pycaffe_dist.layers.{name}" for name in ("input", "relu", "neuron", "work")}
-    assert len(ours(modules)) < 80
+    assert len(ours(modules)) < 85
 
 
 REGISTERED = """

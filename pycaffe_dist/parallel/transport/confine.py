@@ -65,24 +65,31 @@ def shared_network(hosts: Sequence[str]) -> str:
     return next((str(n) for n in networks if all(a in n for a in wanted)), "")
 
 
-def hear_only(network: str) -> int:
-    """Let what this process listens on hear one network and this host; how many sockets."""
+def hear_only(network: str) -> tuple[int, int]:
+    """Let what this process listens on hear one network and this host.
+
+    Returns:
+        How many sockets have a filter, and how many not because the system does not let us.
+    """
     known = list(_interfaces())
     within = [i for i, one in known if one.ip in ipaddress.IPv4Network(network)]
     if not within:  # this host is known to the others by another network
-        return 0
+        return 0, 0
     passing = {*within, *(i for i, one in known if one.ip.is_loopback)}
     steps = [(LOAD, 0, 0, INTERFACE)]
     steps += [(EQUAL, len(passing) - i, 0, index) for i, index in enumerate(sorted(passing))]
     steps += [(RETURN, 0, 0, 0), (RETURN, 0, 0, ALL)]
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *s) for s in steps))
     filter_ = struct.pack("HP", len(steps), ctypes.addressof(program))
-    count = 0
+    filtered = forbidden = 0
     for fd in _listening(os.getpid()):
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(fd)) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, filter_)
-            count += 1
-    return count
+        try:
+            with socket.socket(fileno=os.dup(fd)) as listener:
+                listener.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, filter_)
+            filtered += 1
+        except OSError as e:  # others: it was closed meanwhile
+            forbidden += e.errno in FORBIDDEN
+    return filtered, forbidden
 
 
 def _interfaces() -> Iterator[tuple[int, ipaddress.IPv4Interface]]:

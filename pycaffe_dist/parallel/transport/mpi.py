@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycaffe_dist import caffe_log as log
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.files import mapped
@@ -34,6 +35,10 @@ PURPOSE = "Training on several ranks"
 SMALLEST_WINDOW = 1 << 20
 MOST_NAME = 256  # bytes of a host's name
 ALIGNED = 64  # bytes at whose multiples arrays in a window begin
+OPEN_SOCKETS = (
+    "%d sockets of this rank listen on all interfaces, not on %s alone: this system lets users put "
+    "no filters on sockets; other networks of this host can reach them, unless there is a firewall"
+)
 THREAD_LEVELS = ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
 
 
@@ -60,8 +65,8 @@ class MpiCommunicator(Communicator):
         tune_mpi()
         self._mpi = _start()
         crash_ends_job()  # at exit MPI waits for all ranks, and they wait for this one
-        if network := os.environ.get(confine.VARIABLE):
-            confine.hear_only(network)
+        network = os.environ.get(confine.VARIABLE)
+        open_to_all = confine.hear_only(network)[1] if network else 0
         level = self._mpi.Query_thread()
         if level < self._mpi.THREAD_SERIALIZED:
             raise PcdError(
@@ -75,6 +80,8 @@ class MpiCommunicator(Communicator):
         near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self._comm.Get_rank())
         nodes = _nodes(self._places(near, host or socket.gethostname()))
         super().__init__(self._comm.Get_rank(), self._comm.Get_size(), nodes)
+        if open_to_all and self.rank == 0:
+            log.warning("parallel.cpp", OPEN_SOCKETS, open_to_all, network)
         self._node = self._comm.Split(nodes.of_rank[self.rank], self.rank)
         if self._node.Get_rank() == 0:
             for file in mapped("/dev/shm/"):
