@@ -299,6 +299,17 @@ def test_right_and_wrong_detections():
     np.testing.assert_allclose(run("evaluate_difficult_gt: false"), want, rtol=1e-6)
 
 
+def test_detections_of_a_class_that_is_not_in_the_truth_stay_in_their_order():
+    layer = 'type: "DetectionEvaluate" detection_evaluate_param { num_classes: 3 }'
+    box = [0.1, 0.1, 0.5, 0.5]
+    found = [[0, 2, 0.2, *box], [0, 2, 0.8, *box], [1, 1, 0.1, *box], [1, 1, 0.3, *box]]
+    truth = [[0, 1, 0, *box, 0], [-1] * 8, [1, 1, 0, *box, 0]]  # the third is behind the end
+    rows = [np.array([[x]], float) for x in (found, truth)]
+    got = LayerRun(LayerCase(layer, rows, bottoms=[]), np.float32).forward()[0][0, 0]
+    np.testing.assert_allclose(got[:2, 2], [1, 0])
+    np.testing.assert_allclose(got[2:], [[*row[:3], 0, 1] for row in found], rtol=1e-6)
+
+
 # -- MultiBoxLoss ----------------------------------------------------------------------------------
 
 
@@ -336,6 +347,55 @@ def test_multibox_loss_gradient(settings):
 def test_multibox_loss_gradient_with_locations_of_each_class():
     case = multibox("mining_type: NONE share_location: false code_type: CENTER_SIZE", shared=False)
     check_layer(case)
+
+
+@pytest.mark.parametrize("background", [0, 2])
+def test_multibox_loss_of_all_priors_by_logistic_losses(background):
+    settings = f"mining_type: NONE conf_loss_type: LOGISTIC background_label_id: {background}"
+    case = multibox(settings + " loc_weight: 0 overlap_threshold: 0.99 match_type: BIPARTITE")
+    case.inputs[3][..., 1] = 1
+    conf = case.inputs[1]
+    targets = np.full(conf.size, float(background))
+    for image in (0, 1):  # each box has the prior that it is made of, and SSD's pointer is P ahead
+        for prior in (4 * image + k for k in (0, 1, 2)):
+            targets[image * 12 + prior * 3 + 1] = 1
+    x = conf.reshape(-1)
+    want = (np.log1p(np.exp(x)) - x * targets).sum() / 6
+    np.testing.assert_allclose(LayerRun(case).forward()[0], want, rtol=1e-5)
+
+
+def test_a_prior_may_have_boxes_of_two_classes():
+    """Decoded boxes are matched for each class: logistic targets are then 1 for both."""
+    case = multibox(
+        "mining_type: NONE conf_loss_type: LOGISTIC share_location: false "
+        "use_prior_for_matching: false loc_weight: 0",
+        shared=False,
+    )
+    case.inputs[0][...] = 0
+    rows = case.inputs[3][:, :, :2]
+    rows[0, 0, 1] = [0, 2, *rows[0, 0, 0, 2:]]
+    case.inputs = [a[:1] for a in case.inputs[:3]] + [rows]
+    x, targets = case.inputs[1].reshape(12, 3), np.zeros((12, 3))
+    targets[0, 1:] = 1
+    want = (np.log1p(np.exp(x)) - x * targets).sum() / 2
+    np.testing.assert_allclose(LayerRun(case).forward()[0], want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("top_k", "negatives"), [("", 0), ("top_k: 0", 0), ("top_k: 2", 1)])
+def test_suppression_of_negatives_looks_at_the_best_only(top_k, negatives):
+    """Of 12 priors that cover each other in pairs, 6 of which are the boxes'."""
+    case = multibox(f"neg_pos_ratio: 9 use_prior_for_nms: true nms_param {{ {top_k} }}")
+    near, conf = case.inputs[2][0, 0].reshape(12, 4), case.inputs[1]
+    near[:] = [[0.1 * k, 0.1 * k, 0.1 * k + 0.09, 0.1 * k + 0.09] for k in range(6) for _ in "ab"]
+    case.inputs[3] = np.array([[[[0, 1, 0, *near[0], 0]]]])
+    conf[0] = 0
+    conf[0, 3 * 8 : 3 * 10] = [-5, 0, 0] * 2  # priors 8 and 9, of one place, are the worst
+    run = LayerRun(case)
+    run.forward()
+    run.backward([np.array(1.0)], [True, True, False, False])
+    learning = run.bottom[1].blob.diff[0].reshape(12, 3).any(1)
+    assert learning.sum() == 2 + negatives  # priors 0 and 1 have the box
+    assert learning[8] == (negatives > 0)
 
 
 def test_a_box_of_an_image_that_is_not_in_the_batch():

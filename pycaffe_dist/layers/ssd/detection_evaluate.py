@@ -17,9 +17,10 @@ class DetectionEvaluate(Layer):
     give them.
 
     Top (1, 1, R, 5): for each class but the background −1, class, boxes in truth, −1, −1; then for
-    each detection, by image, class and score: image, class, score, right, wrong.  A detection is
-    right if no better one of its class has the same box of the truth as its best, which it overlaps
-    by ``overlap_threshold``.  Where that box is difficult and does not count, it is neither.
+    each detection, by image and class, and by score where the truth has that class: image, class,
+    score, right, wrong.  A detection is right if no better one of its class has the same box of the
+    truth as its best, which it overlaps by ``overlap_threshold``.  Where that box is difficult and
+    does not count, it is neither.
     """
 
     bottoms = 2
@@ -46,7 +47,7 @@ class DetectionEvaluate(Layer):
     def forward(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.detection_evaluate_param
         found, truth = bottom[0].data[0, 0], bottom[1].data[0, 0]
-        truth = truth[truth[:, 0] != -1]
+        truth = truth[np.logical_and.accumulate(truth[:, 0] != -1)]  # SSD stops at the first −1
         found = found[(found[:, 0] != -1) & (found[:, 1] != -1)]
         self._refuse_background(truth, "the truth")
         self._refuse_background(found, "a detection")
@@ -78,7 +79,8 @@ class DetectionEvaluate(Layer):
         for label in np.unique(found[:, 1]):
             of_class = here & (truth[:, 1] == label)
             own = found[found[:, 1] == label]
-            own = own[np.argsort(-own[:, 2], kind="stable")]
+            if of_class.any():  # else all are wrong, and SSD leaves them as they come
+                own = own[np.argsort(-own[:, 2], kind="stable")]
             right, wrong = self._verdicts(own[:, 3:], truth[of_class, 3:7], counted[of_class])
             rows.append(np.concatenate([own[:, [0, 1, 2]], right[:, None], wrong[:, None]], 1))
         self.image += 1

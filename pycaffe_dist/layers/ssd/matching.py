@@ -67,7 +67,8 @@ def mine(p: P, found: Array, best: Array, loss: Array, placed: Array) -> Array:
 
     MAX_NEGATIVE: of those with no match and a largest overlap below ``neg_overlap`` the ones with
     the largest loss, ``neg_pos_ratio`` for each match.  HARD_EXAMPLE: the ``sample_size`` with the
-    largest loss of all; matches that are not among them are taken back.
+    largest loss of all; matches that are not among them are taken back.  ``nms_param`` looks at the
+    first ``top_k`` only, and 0 is its default here.
 
     Args:
         p: MultiBoxLossParameter.
@@ -84,9 +85,10 @@ def mine(p: P, found: Array, best: Array, loss: Array, placed: Array) -> Array:
     most = p.sample_size if hard else int(np.float32((found > NONE).sum()) * p.neg_pos_ratio)
     order = numbers[np.argsort(-loss[numbers], kind="stable")]
     if p.HasField("nms_param") and p.nms_param.nms_threshold > 0:
+        if p.nms_param.top_k > -1:
+            order = order[: p.nms_param.top_k]
         order = order[boxes.areas(placed[order]) >= SMALLEST_BOX]
-        enough = None if p.nms_param.top_k < 0 else max(1, p.nms_param.top_k)
-        order = order[boxes.nms(placed[order], p.nms_param.nms_threshold, most=enough)]
+        order = order[boxes.nms(placed[order], p.nms_param.nms_threshold)]
     chosen = np.zeros(len(found), bool)
     chosen[order[:most]] = True
     negatives = np.flatnonzero(chosen & (found == NONE))

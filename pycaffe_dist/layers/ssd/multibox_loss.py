@@ -18,7 +18,6 @@ from pycaffe_dist.proto.caffe_pb2 import LossParameter
 from pycaffe_dist.proto.caffe_pb2 import MultiBoxLossParameter as P
 
 LABEL, BOX, DIFFICULT = 1, slice(3, 7), 7  # columns of the truth
-NO_CLASS = -1
 SMALLEST = np.finfo(np.float32).tiny
 
 
@@ -43,7 +42,8 @@ class MultiBoxLoss(Loss):
     (1, 1, G, 8): image, class, number, xmin, ymin, xmax, ymax, difficult.
     L_loc: SMOOTH_L1 or L2 of the offsets of matched priors against the encoded boxes.
     L_conf: softmax loss, or logistic losses (LOGISTIC), of matched priors and mined negatives, or
-    of all priors if nothing is mined.  M: the matches (VALID), N·P, N or 1.
+    of all priors if nothing is mined (then LOGISTIC has the targets of all images but the first at
+    other priors, as SSD has).  M: the matches (VALID), N·P, N or 1.
     A part whose ``propagate_down`` is false counts 0.
     """
 
@@ -152,7 +152,7 @@ class MultiBoxLoss(Loss):
         p = self.layer_param.multibox_loss_param
         label = np.where(found >= 0, truth[found, LABEL], p.background_label_id).astype(int)
         self._check_labels(label)
-        loss = self._class_losses(scores, label)[0]
+        loss = self._class_losses(scores, self._one_hot(label))[0]
         if p.mining_type == P.HARD_EXAMPLE:
             (priors, _), difference, _ = self._location(0, offsets, found[None], truth)
             loss[priors] += self._distance(difference).sum(1)
@@ -218,24 +218,38 @@ class MultiBoxLoss(Loss):
 
     def _class_part(self, scores: Array, where: list[Labelled]) -> Part:
         p, s = self.layer_param.multibox_loss_param, self.shape
-        softmax = p.conf_loss_type == P.SOFTMAX
         empty = np.empty(0, int)
         image, prior, label = (np.concatenate([w[k] for w in where] or [empty]) for k in (0, 1, 2))
+        hot = self._one_hot(label)
         if not self.mines:
-            everywhere = np.full((s.num, s.priors), p.background_label_id if softmax else NO_CLASS)
-            everywhere[image, prior] = label
-            image, prior = (a.reshape(-1) for a in np.indices(everywhere.shape))
-            label = everywhere.reshape(-1)
+            hot = self._hot_everywhere(image, prior, label)
+            image, prior = (a.reshape(-1) for a in np.indices((s.num, s.priors)))
         # SSD fills its logistic targets with the number of the background, which is 0 as a rule.
-        losses, gradient = self._class_losses(scores[image, prior], label, p.background_label_id)
+        losses, gradient = self._class_losses(scores[image, prior], hot, p.background_label_id)
         return Part((image, prior), float(losses.sum()), gradient)
 
-    def _class_losses(self, scores: Array, label: Array, other: float = 0) -> tuple[Array, Array]:
+    def _one_hot(self, label: Array) -> Array:
+        hot: Array = label[:, None] == np.arange(self.shape.classes)
+        return hot
+
+    def _hot_everywhere(self, image: Array, prior: Array, label: Array) -> Array:
+        """(N·P, K): which class each prior of the batch is to have, where nothing is mined."""
+        p, s = self.layer_param.multibox_loss_param, self.shape
+        if p.conf_loss_type == P.SOFTMAX:
+            labels = np.full((s.num, s.priors), p.background_label_id)
+            labels[image, prior] = label
+            return self._one_hot(labels.reshape(-1))
+        # SSD's pointer to logistic targets goes on by P for each image, in place of P·K: from the
+        # second image on they are those of other priors.  Nets were trained with that.
+        hot = np.zeros(s.num * s.priors * s.classes, bool)
+        hot[image * s.priors + prior * s.classes + label] = True
+        return hot.reshape(-1, s.classes)
+
+    def _class_losses(self, scores: Array, hot: Array, other: float = 0) -> tuple[Array, Array]:
         """The loss of each row of scores, and its gradient; ``other`` is LOGISTIC's target of the
-        classes that are not the label.
+        classes that are not ``hot``.
         """
         p = self.layer_param.multibox_loss_param
-        hot = label[:, None] == np.arange(self.shape.classes)
         if p.conf_loss_type == P.SOFTMAX:
             shifted = np.exp(scores - scores.max(1, keepdims=True, initial=-np.inf))
             shares = shifted / shifted.sum(1, keepdims=True)
