@@ -4502,38 +4502,36 @@ class FaceNormalizeParameter(_message.Message):
     def __init__(self, normalize_type: _Optional[str] = ..., fix_gradient: _Optional[bool] = ..., bp_norm: _Optional[bool] = ...) -> None: ...
 
 class GeneralContrastiveLossParameter(_message.Message):
-    __slots__ = ("positive_margin", "negative_margin", "positive_weight", "negative_weight", "max_negative_only", "max_positive_only", "positive_first", "exp_negative_weight", "add_intra_mae", "intra_mae", "max_negative_margin", "need_balance", "positive_upper_bound", "positive_outlier_thresh", "square")
+    __slots__ = ("positive_margin", "negative_margin", "positive_weight", "negative_weight", "normalize_negative", "positive_outlier_thresh", "square", "max_negative_only", "max_positive_only", "positive_first", "positive_upper_bound", "exp_negative_weight", "add_intra_mae", "max_negative_margin")
     POSITIVE_MARGIN_FIELD_NUMBER: _ClassVar[int]
     NEGATIVE_MARGIN_FIELD_NUMBER: _ClassVar[int]
     POSITIVE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     NEGATIVE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    NORMALIZE_NEGATIVE_FIELD_NUMBER: _ClassVar[int]
+    POSITIVE_OUTLIER_THRESH_FIELD_NUMBER: _ClassVar[int]
+    SQUARE_FIELD_NUMBER: _ClassVar[int]
     MAX_NEGATIVE_ONLY_FIELD_NUMBER: _ClassVar[int]
     MAX_POSITIVE_ONLY_FIELD_NUMBER: _ClassVar[int]
     POSITIVE_FIRST_FIELD_NUMBER: _ClassVar[int]
+    POSITIVE_UPPER_BOUND_FIELD_NUMBER: _ClassVar[int]
     EXP_NEGATIVE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     ADD_INTRA_MAE_FIELD_NUMBER: _ClassVar[int]
-    INTRA_MAE_FIELD_NUMBER: _ClassVar[int]
     MAX_NEGATIVE_MARGIN_FIELD_NUMBER: _ClassVar[int]
-    NEED_BALANCE_FIELD_NUMBER: _ClassVar[int]
-    POSITIVE_UPPER_BOUND_FIELD_NUMBER: _ClassVar[int]
-    POSITIVE_OUTLIER_THRESH_FIELD_NUMBER: _ClassVar[int]
-    SQUARE_FIELD_NUMBER: _ClassVar[int]
     positive_margin: float
     negative_margin: float
     positive_weight: float
     negative_weight: float
+    normalize_negative: float
+    positive_outlier_thresh: float
+    square: bool
     max_negative_only: bool
     max_positive_only: bool
     positive_first: bool
+    positive_upper_bound: float
     exp_negative_weight: bool
     add_intra_mae: bool
-    intra_mae: float
     max_negative_margin: float
-    need_balance: bool
-    positive_upper_bound: float
-    positive_outlier_thresh: float
-    square: bool
-    def __init__(self, positive_margin: _Optional[float] = ..., negative_margin: _Optional[float] = ..., positive_weight: _Optional[float] = ..., negative_weight: _Optional[float] = ..., max_negative_only: _Optional[bool] = ..., max_positive_only: _Optional[bool] = ..., positive_first: _Optional[bool] = ..., exp_negative_weight: _Optional[bool] = ..., add_intra_mae: _Optional[bool] = ..., intra_mae: _Optional[float] = ..., max_negative_margin: _Optional[float] = ..., need_balance: _Optional[bool] = ..., positive_upper_bound: _Optional[float] = ..., positive_outlier_thresh: _Optional[float] = ..., square: _Optional[bool] = ...) -> None: ...
+    def __init__(self, positive_margin: _Optional[float] = ..., negative_margin: _Optional[float] = ..., positive_weight: _Optional[float] = ..., negative_weight: _Optional[float] = ..., normalize_negative: _Optional[float] = ..., positive_outlier_thresh: _Optional[float] = ..., square: _Optional[bool] = ..., max_negative_only: _Optional[bool] = ..., max_positive_only: _Optional[bool] = ..., positive_first: _Optional[bool] = ..., positive_upper_bound: _Optional[float] = ..., exp_negative_weight: _Optional[bool] = ..., add_intra_mae: _Optional[bool] = ..., max_negative_margin: _Optional[float] = ...) -> None: ...
 
 class GeneralTripletLossParameter(_message.Message):
     __slots__ = ("margin", "add_center_loss", "hardest_only", "positive_first", "positive_upper_bound", "positive_weight", "negative_weight")
@@ -4557,11 +4555,11 @@ class PairwiseParameter(_message.Message):
     __slots__ = ("operation", "coeff")
     class PairwiseOp(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        PROD: _ClassVar[PairwiseParameter.PairwiseOp]
         SUM: _ClassVar[PairwiseParameter.PairwiseOp]
+        PROD: _ClassVar[PairwiseParameter.PairwiseOp]
         MAX: _ClassVar[PairwiseParameter.PairwiseOp]
-    PROD: PairwiseParameter.PairwiseOp
     SUM: PairwiseParameter.PairwiseOp
+    PROD: PairwiseParameter.PairwiseOp
     MAX: PairwiseParameter.PairwiseOp
     OPERATION_FIELD_NUMBER: _ClassVar[int]
     COEFF_FIELD_NUMBER: _ClassVar[int]
@@ -4570,44 +4568,36 @@ class PairwiseParameter(_message.Message):
     def __init__(self, operation: _Optional[_Union[PairwiseParameter.PairwiseOp, str]] = ..., coeff: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class LargeMarginInnerProductParameter(_message.Message):
-    __slots__ = ("num_output", "bias_term", "weight_filler", "bias_filler", "axis", "transpose", "type", "base", "gamma", "power", "iteration", "lambda_min")
+    __slots__ = ("num_output", "type", "weight_filler", "axis", "base", "gamma", "power", "iteration", "lambda_min")
     class LargeMarginType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
-        ZERO: _ClassVar[LargeMarginInnerProductParameter.LargeMarginType]
         SINGLE: _ClassVar[LargeMarginInnerProductParameter.LargeMarginType]
         DOUBLE: _ClassVar[LargeMarginInnerProductParameter.LargeMarginType]
         TRIPLE: _ClassVar[LargeMarginInnerProductParameter.LargeMarginType]
         QUADRUPLE: _ClassVar[LargeMarginInnerProductParameter.LargeMarginType]
-    ZERO: LargeMarginInnerProductParameter.LargeMarginType
     SINGLE: LargeMarginInnerProductParameter.LargeMarginType
     DOUBLE: LargeMarginInnerProductParameter.LargeMarginType
     TRIPLE: LargeMarginInnerProductParameter.LargeMarginType
     QUADRUPLE: LargeMarginInnerProductParameter.LargeMarginType
     NUM_OUTPUT_FIELD_NUMBER: _ClassVar[int]
-    BIAS_TERM_FIELD_NUMBER: _ClassVar[int]
-    WEIGHT_FILLER_FIELD_NUMBER: _ClassVar[int]
-    BIAS_FILLER_FIELD_NUMBER: _ClassVar[int]
-    AXIS_FIELD_NUMBER: _ClassVar[int]
-    TRANSPOSE_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FILLER_FIELD_NUMBER: _ClassVar[int]
+    AXIS_FIELD_NUMBER: _ClassVar[int]
     BASE_FIELD_NUMBER: _ClassVar[int]
     GAMMA_FIELD_NUMBER: _ClassVar[int]
     POWER_FIELD_NUMBER: _ClassVar[int]
     ITERATION_FIELD_NUMBER: _ClassVar[int]
     LAMBDA_MIN_FIELD_NUMBER: _ClassVar[int]
     num_output: int
-    bias_term: bool
-    weight_filler: FillerParameter
-    bias_filler: FillerParameter
-    axis: int
-    transpose: bool
     type: LargeMarginInnerProductParameter.LargeMarginType
+    weight_filler: FillerParameter
+    axis: int
     base: float
     gamma: float
     power: float
     iteration: int
     lambda_min: float
-    def __init__(self, num_output: _Optional[int] = ..., bias_term: _Optional[bool] = ..., weight_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., bias_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., axis: _Optional[int] = ..., transpose: _Optional[bool] = ..., type: _Optional[_Union[LargeMarginInnerProductParameter.LargeMarginType, str]] = ..., base: _Optional[float] = ..., gamma: _Optional[float] = ..., power: _Optional[float] = ..., iteration: _Optional[int] = ..., lambda_min: _Optional[float] = ...) -> None: ...
+    def __init__(self, num_output: _Optional[int] = ..., type: _Optional[_Union[LargeMarginInnerProductParameter.LargeMarginType, str]] = ..., weight_filler: _Optional[_Union[FillerParameter, _Mapping]] = ..., axis: _Optional[int] = ..., base: _Optional[float] = ..., gamma: _Optional[float] = ..., power: _Optional[float] = ..., iteration: _Optional[int] = ..., lambda_min: _Optional[float] = ...) -> None: ...
 
 class LabelSpecificRescaleParameter(_message.Message):
     __slots__ = ("positive_weight", "negative_weight", "rescale_test", "for_ip", "positive_weight_base", "gamma", "power", "positive_weight_min", "positive_weight_max", "iteration", "bias_fix", "power_on_positive")
@@ -4658,12 +4648,24 @@ class LabelSpecificMarginParameter(_message.Message):
     def __init__(self, margin_base: _Optional[float] = ..., margin_max: _Optional[float] = ..., power: _Optional[float] = ..., gamma: _Optional[float] = ..., iteration: _Optional[int] = ..., margin_on_test: _Optional[bool] = ..., auto_tune: _Optional[bool] = ..., type: _Optional[str] = ...) -> None: ...
 
 class LabelSpecificAddParameter(_message.Message):
-    __slots__ = ("bias", "transform_test")
+    __slots__ = ("bias", "transform_test", "bias_base", "bias_gamma", "bias_power", "bias_min", "bias_max", "iteration")
     BIAS_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_TEST_FIELD_NUMBER: _ClassVar[int]
+    BIAS_BASE_FIELD_NUMBER: _ClassVar[int]
+    BIAS_GAMMA_FIELD_NUMBER: _ClassVar[int]
+    BIAS_POWER_FIELD_NUMBER: _ClassVar[int]
+    BIAS_MIN_FIELD_NUMBER: _ClassVar[int]
+    BIAS_MAX_FIELD_NUMBER: _ClassVar[int]
+    ITERATION_FIELD_NUMBER: _ClassVar[int]
     bias: float
     transform_test: bool
-    def __init__(self, bias: _Optional[float] = ..., transform_test: _Optional[bool] = ...) -> None: ...
+    bias_base: float
+    bias_gamma: float
+    bias_power: float
+    bias_min: float
+    bias_max: float
+    iteration: int
+    def __init__(self, bias: _Optional[float] = ..., transform_test: _Optional[bool] = ..., bias_base: _Optional[float] = ..., bias_gamma: _Optional[float] = ..., bias_power: _Optional[float] = ..., bias_min: _Optional[float] = ..., bias_max: _Optional[float] = ..., iteration: _Optional[int] = ...) -> None: ...
 
 class LayerResizeParameter(_message.Message):
     __slots__ = ("height", "width", "is_pyramid_test", "out_height_scale", "out_width_scale")
@@ -4711,11 +4713,11 @@ class ChannelScaleParameter(_message.Message):
     do_forward: bool
     do_backward_feature: bool
     do_backward_scale: bool
-    global_scale: float
+    global_scale: bool
     max_global_scale: float
     min_global_scale: float
     init_global_scale: float
-    def __init__(self, do_forward: _Optional[bool] = ..., do_backward_feature: _Optional[bool] = ..., do_backward_scale: _Optional[bool] = ..., global_scale: _Optional[float] = ..., max_global_scale: _Optional[float] = ..., min_global_scale: _Optional[float] = ..., init_global_scale: _Optional[float] = ...) -> None: ...
+    def __init__(self, do_forward: _Optional[bool] = ..., do_backward_feature: _Optional[bool] = ..., do_backward_scale: _Optional[bool] = ..., global_scale: _Optional[bool] = ..., max_global_scale: _Optional[float] = ..., min_global_scale: _Optional[float] = ..., init_global_scale: _Optional[float] = ...) -> None: ...
 
 class CompileNetState(_message.Message):
     __slots__ = ("is_init", "bn_scale_remove", "kept_bn_layers", "bn_scale_merge", "fusion")

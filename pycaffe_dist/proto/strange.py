@@ -61,7 +61,8 @@ _IDLE = """
     CTCLossParameter: loss_calculation_t
     DenseBlockParameter: initChannel gpuIdx workspace_MB BC_ultra_space_efficient
     DetectionOutputParameter: visualize_threshold save_file
-    GeneralContrastiveLossParameter: intra_mae max_negative_margin
+    FaceNormalizeParameter: fix_gradient
+    GeneralContrastiveLossParameter: square max_negative_margin
     LabelSpecificAddParameter: transform_test
     LabelSpecificMarginParameter: margin_on_test
     RegionLossParameter: side jitter random
@@ -82,11 +83,8 @@ _UNREAD = """
     BatchReductionParameter: pos
     DetectionOutputParameter: normalized_bbox clip
     DistortionParameter: exposure_lower exposure_upper
-    GeneralContrastiveLossParameter: positive_upper_bound
-    GeneralTripletLossParameter: positive_first positive_upper_bound
     InterpParameter: full_zoom_factor
     LabelSpecificMarginParameter: auto_tune type
-    LargeMarginInnerProductParameter: transpose
     LayerParameter: filter_param spatial_dropout_param
     MatMulParameter: blob_shape
     NormalizeParameter: add_eps_before_sqrt

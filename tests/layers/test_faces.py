@@ -156,28 +156,53 @@ def test_general_contrastive_loss(more):
         others = np.delete(d.ravel(), AT[0] * 5 + AT[1]).reshape(6, 4)
         if "max" in more:
             others = others.min(1, keepdims=True)
-        far = np.exp(-others) if "exp" in more else np.maximum(0, 1.5 - others)
-        near = np.minimum(np.maximum(d[AT] - 0.25, 0), 1)
-        return np.array((near.sum() * 2 + far.sum() * 0.5) / 6)
+        far = np.exp(-others) if "exp" in more else 1.5 - others
+        near = np.minimum(np.maximum(d[AT] - 0.25, 0), 4)
+        return np.array((near.sum() * 2 + (far * (others < 1.5)).sum() * 0.5) / 6)
 
-    param = "positive_margin: 0.25 positive_outlier_thresh: 1 negative_margin: 1.5"
+    param = "positive_margin: 0.25 negative_margin: 1.5"
     layer = f"""type: "GeneralContrastiveLoss" general_contrastive_loss_param {{
         {param} positive_weight: 2 negative_weight: 0.5 {more} }}"""
     check_layer(LayerCase(layer, [DISTANCES, LABELS], reference=reference))
 
 
-def test_general_contrastive_loss_tells_mean_distances_and_what_it_cannot_do():
-    layer = 'type: "GeneralContrastiveLoss" '
-    run = LayerRun(LayerCase(layer, [DISTANCES, LABELS], tops=2))
-    own = DISTANCES[AT].mean()
-    np.testing.assert_allclose(run.forward()[1], [own, (DISTANCES.sum() / 6 - own) / 4])
-    with pytest.raises(NetError, match="need_balance is not supported"):
-        LayerRun(
-            LayerCase(
-                f"{layer} general_contrastive_loss_param {{ need_balance: true }}",
-                [DISTANCES, LABELS],
-            )
-        )
+def contrastive(param, tops=1, more=()):
+    layer = f'type: "GeneralContrastiveLoss" general_contrastive_loss_param {{ {param} }}'
+    run = LayerRun(LayerCase(layer, [DISTANCES, LABELS, *more], tops=tops))
+    found = run.forward()
+    run.backward([np.array(6.0), np.zeros(2)][:tops], [True, False, False][: 2 + len(more)])
+    return found, run.bottom[0].blob.diff
+
+
+def test_general_contrastive_loss_tells_means_and_what_it_cannot_do():
+    found, _ = contrastive("positive_margin: 0.5 positive_outlier_thresh: 1", tops=2)
+    near = np.clip(DISTANCES[AT] - 0.5, 0, 1).mean()
+    others = np.maximum(1 - DISTANCES, 0)
+    others[AT] = 0
+    np.testing.assert_allclose(found[1], [near, others.sum() / 6 / 4])
+    with pytest.raises(NetError, match="add_intra_mae is not supported"):
+        contrastive("add_intra_mae: true")
+
+
+def test_general_contrastive_loss_of_outliers_and_of_items_that_are_far_from_their_own():
+    """The limit of outliers is one of d in gradients; with positive_first the own comes first."""
+    own = DISTANCES[AT]
+    _, g = contrastive("positive_margin: 0.5 positive_outlier_thresh: 1")
+    np.testing.assert_array_equal(g[AT] != 0, (own > 0.5) & (own < 1))
+    limit = np.sort(own)[2]
+    _, g = contrastive(f"positive_first: true positive_upper_bound: {limit} positive_margin: 9")
+    np.testing.assert_array_equal(g[AT], own > np.float32(limit))
+    rest = np.delete(g.ravel(), AT[0] * 5 + AT[1]).reshape(6, 4)
+    assert not rest[own > limit].any()
+    assert rest[own <= limit].any()
+
+
+def test_general_contrastive_loss_may_limit_the_sum_of_others_and_look_at_other_distances():
+    _, g = contrastive("normalize_negative: 0.5 positive_weight: 0.1")
+    g = np.where(np.eye(5)[LABELS.astype(int)] > 0, 0, g)
+    assert g.sum() == pytest.approx(-0.5 * 6)
+    _, moved = contrastive("negative_margin: 9", more=[DISTANCES + 20])
+    assert not np.delete(moved.ravel(), AT[0] * 5 + AT[1]).any()
 
 
 # -- triplets --------------------------------------------------------------------------------------
@@ -211,6 +236,24 @@ def test_general_triplet_loss(hardest):
     np.testing.assert_allclose(run.bottom[0].blob.diff, expected * weights[:, None] / 6)
 
 
+@pytest.mark.parametrize("given", ["", "negative_weight: 0"])
+def test_general_triplet_loss_may_have_items_learn_the_own_distance_first(given):
+    own = DISTANCES[AT]
+    limit = float(np.float32(np.sort(own)[2]))
+    param = f"positive_first: true positive_upper_bound: {limit} add_center_loss: false {given}"
+    layer = f'type: "GeneralTripletLoss" general_triplet_loss_param {{ {param} }}'
+    run = LayerRun(LayerCase(layer, [DISTANCES, LABELS]))
+    terms = np.maximum(0, own[:, None] + 0.2 - DISTANCES)  # the margin's default
+    terms[AT] = 0
+    terms[own > limit] = 0
+    weight = 0 if given else 1
+    np.testing.assert_allclose(run.forward()[0], terms.sum() * weight / 6, rtol=1e-6)
+    run.backward([np.array(6.0)], [True, False])
+    want = -weight * (terms > 0.0)
+    want[AT] = (own > limit) | (terms > 0).any(1)
+    np.testing.assert_allclose(run.bottom[0].blob.diff, want)
+
+
 # -- what happens to the label's score -------------------------------------------------------------
 
 
@@ -226,6 +269,18 @@ def test_label_specific_add(phase):
         return y
 
     check_layer(LayerCase(layer, [x, LABELS], phase=phase, reference=reference, in_place=True))
+
+
+def test_label_specific_add_by_a_schedule():
+    layer = """type: "LabelSpecificAdd" label_specific_add_param {
+        bias_base: -0.25 bias_gamma: 1 bias_power: -1 bias_min: -1 bias_max: -0.5 iteration: 1 }"""
+    x = RNG.uniform(1, 2, (6, 5))
+    run = LayerRun(LayerCase(layer, [x, LABELS], tops=2))
+    for bias in (-0.75, -1 + 1 / 3 - 0.25, -1.0):
+        y, told = run.forward()
+        np.testing.assert_allclose(told, [bias])
+        np.testing.assert_allclose(y[AT], x[AT] + bias * (x[AT] > -bias))
+    assert run.layer.get_state() == {"iteration": 4}
 
 
 @pytest.mark.parametrize(

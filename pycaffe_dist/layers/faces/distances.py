@@ -117,13 +117,22 @@ class LabelledDistances(Loss):
     def reshape(self, bottom: Views, top: Views) -> None:
         super().reshape(bottom, top)
         self.num, self.classes = max(1, bottom[0].shape[0]), bottom[0].count_from(1)
-        for view in bottom[1:]:
+        self.check_values(bottom, 1)
+        self.check_extra(bottom)
+        for view in top[1:]:
+            view.reshape(2)
+
+    def check_values(self, bottom: Views, number: int) -> None:
+        """A bottom must have a value for each item."""
+        for view in bottom[number : number + 1]:
             self.check(
                 view.count == bottom[0].shape[0],
                 f"needs a value for each of the {bottom[0].shape[0]} items, found {view.shape}",
             )
-        for view in top[1:]:
-            view.reshape(2)
+
+    def check_extra(self, bottom: Views) -> None:
+        """Look at a third bottom."""
+        raise NotImplementedError
 
     def distances(self, bottom: Views) -> Array:
         return bottom[0].data.reshape(-1, self.classes)
@@ -133,11 +142,3 @@ class LabelledDistances(Loss):
         items = bottom[0].shape[0]
         labels, _ = class_numbers(self, bottom[1], (items, self.classes, 1))
         return self.xp.arange(items), labels.reshape(-1)
-
-    def write_means(self, bottom: Views, top: Views) -> None:
-        """Into the second top, if any: the mean distance to the own class, and to others."""
-        for view in top[1:]:
-            d = self.distances(bottom)
-            own = d[self.labelled(bottom)].sum()
-            view.data[0] = own / self.num
-            view.data[1] = (d.sum() - own) / self.num / max(1, self.classes - 1)

@@ -32,6 +32,8 @@ class LabelSpecific(Working):
             f"needs {x.shape[0]} labels, one for each item, found the shape {bottom[1].shape}",
         )
         top[0].reshape_like(x)
+        for view in top[1:]:
+            view.reshape(1)
 
     def changed(self, own: Array) -> Array:
         """The new scores of the labels, (N,)."""
@@ -74,18 +76,6 @@ class LabelSpecific(Working):
         return self.xp.arange(self.folded[0]), labels.reshape(-1)
 
 
-@register("LabelSpecificAdd")
-class LabelSpecificAdd(LabelSpecific):
-    """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y."""
-
-    def changed(self, own: Array) -> Array:
-        bias = self.dtype.type(self.layer_param.label_specific_add_param.bias)
-        return own + bias * (own > -bias)
-
-    def slope(self, own: Array) -> Array:
-        return self.dtype.type(1)
-
-
 class Scheduled(LabelSpecific):
     """A number that changes with each training pass; counted from ``iteration`` on."""
 
@@ -99,6 +89,40 @@ class Scheduled(LabelSpecific):
 
     def set_state(self, state: Facts) -> None:
         self.iteration = int(state["iteration"])
+
+
+@register("LabelSpecificAdd")
+class LabelSpecificAdd(Scheduled):
+    """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y.
+
+    With ``bias_base`` the bias is base − 1 + (1 + gamma·i)^power within bias_min and bias_max, i
+    counting training passes from ``iteration`` on.  Tops: scores and, if wanted, the bias: (1,).
+    """
+
+    tops = (1, 2)
+
+    def setup(self, bottom: Views, top: Views) -> None:
+        super().setup(bottom, top)
+        p = self.layer_param.label_specific_add_param
+        self.start(p.iteration)
+        self.bias, self.remembers = p.bias, p.HasField("bias_base")
+
+    def forward(self, bottom: Views, top: Views) -> None:
+        p = self.layer_param.label_specific_add_param
+        if self.applies and p.HasField("bias_base"):
+            bias = p.bias_base + (1 + p.bias_gamma * self.iteration) ** p.bias_power - 1
+            self.bias = min(max(bias, p.bias_min), p.bias_max)
+            self.iteration += 1
+        super().forward(bottom, top)
+        for view in top[1:]:
+            view.data[...] = self.bias
+
+    def changed(self, own: Array) -> Array:
+        bias = self.dtype.type(self.bias)
+        return own + bias * (own > -bias)
+
+    def slope(self, own: Array) -> Array:
+        return self.dtype.type(1)
 
 
 @register("LabelSpecificRescale")
@@ -119,11 +143,6 @@ class LabelSpecificRescale(Scheduled):
         self.applies = self.phase == TRAIN or p.rescale_test
         self.start(p.iteration)
         self.weight = p.positive_weight
-
-    def reshape(self, bottom: Views, top: Views) -> None:
-        super().reshape(bottom, top)
-        for view in top[1:]:
-            view.reshape(1)
 
     def others(self) -> float:
         return float(self.layer_param.label_specific_rescale_param.negative_weight)

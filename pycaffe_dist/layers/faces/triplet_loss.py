@@ -59,43 +59,51 @@ class GeneralTripletLoss(LabelledDistances):
 
     ∂d/N, not the true gradient: −v for each j whose term is above 0, ``positive_weight`` for the
     label if there is one, or always with ``add_center_loss``.  ``hardest_only``: only the j with
-    the largest term.  Bottoms: distances (N, K), labels (N,), and, if given, weights (N,) of the
-    items' gradients.  Tops: the loss and, if wanted, (2,): the mean distance of own and others.
+    the largest term.  ``positive_first``: items whose d[label] is above ``positive_upper_bound``
+    have no terms, and a gradient of the label.  Bottoms: distances (N, K), labels (N,), and, if
+    given, weights (N,) of the items' gradients.  Tops: the loss and, if wanted, (2,): the mean
+    distance of own and others.
     """
 
     bottoms = (2, 3)
     label_bottoms = (1, 2)
     tops = (1, 2)
 
+    def check_extra(self, bottom: Views) -> None:
+        self.check_values(bottom, 2)
+
     def forward(self, bottom: Views, top: Views) -> None:
-        terms = self._terms(bottom)
-        top[0].data[...] = terms.sum() / self.num
-        self.write_means(bottom, top)
+        p = self.layer_param.general_triplet_loss_param
+        terms, alone = self._terms(bottom)
+        weighted = abs(terms * p.negative_weight).sum(axis=1) * ~alone
+        top[0].data[...] = weighted.sum() / self.num
+        for view in top[1:]:
+            d = self.distances(bottom)
+            own = d[self.labelled(bottom)].sum()
+            view.data[0] = own / self.num
+            view.data[1] = (d.sum() - own) / self.num / max(1, self.classes - 1)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.refuse_label_gradient(propagate_down)
         if not propagate_down[0]:
             return
         p = self.layer_param.general_triplet_loss_param
-        at, active = self.labelled(bottom), self._terms(bottom) > 0
+        terms, alone = self._terms(bottom)
+        active = (terms > 0) & ~alone[:, None]
         g = active * self.dtype.type(-p.negative_weight)
-        own = self.dtype.type(p.positive_weight)
-        g[at] = own if p.add_center_loss else own * active.any(axis=1)
+        learns = active.any(axis=1) | alone | p.add_center_loss
+        g[self.labelled(bottom)] = learns * self.dtype.type(p.positive_weight)
         for weights in bottom[2:]:
             g *= weights.data.reshape(-1, 1)
         gx = bottom[0].diff.reshape(g.shape)
         self.xp.multiply(g, self.scaled_weight(top, self.num), out=gx)
 
-    def _terms(self, bottom: Views) -> Array:
-        p, d, at = (
-            self.layer_param.general_triplet_loss_param,
-            self.distances(bottom),
-            self.labelled(bottom),
-        )
+    def _terms(self, bottom: Views) -> tuple[Array, Array]:
+        """The terms (N, K) without their weight, and the items that are to have none."""
+        p = self.layer_param.general_triplet_loss_param
+        d, at = self.distances(bottom), self.labelled(bottom)
         terms = self.xp.maximum(d[at][:, None] + self.dtype.type(p.margin) - d, 0)
-        terms *= self.dtype.type(p.negative_weight)
         terms[at] = 0
         if p.hardest_only:
-            hardest = self.xp.arange(d.shape[1]) == terms.argmax(axis=1)[:, None]
-            terms *= hardest
-        return terms
+            terms *= self.xp.arange(d.shape[1]) == terms.argmax(axis=1)[:, None]
+        return terms, (d[at] > p.positive_upper_bound) & p.positive_first

@@ -71,7 +71,8 @@ class FaceNormalize(Layer):
     """y = x/n over the channels at each place; the top has four axes.  A second top is n.
 
     L2: n = √(Σ x² + 1e-6),  ∂x = (∂y − y·Σ y·∂y)/n;  L1: n = Σ|x| + 1e-6,
-    ∂x = (∂y − sign(x)·Σ y·∂y)/n.  With ``bp_norm`` ∂n·y or ∂n·sign(x) is added.
+    ∂x = (∂y − sign(x)·Σ y·∂y)/n.  With ``bp_norm`` ∂n·y or ∂n·sign(x) is added.  ``fix_gradient``
+    is read, and changes nothing there either.
     """
 
     tops = (1, 2)
@@ -82,7 +83,6 @@ class FaceNormalize(Layer):
             p.normalize_type in ("L1", "L2"),
             f'normalize_type is "L1" or "L2", found "{p.normalize_type}"',
         )
-        self.check(not p.fix_gradient, "fix_gradient is not supported")
         self.l2 = p.normalize_type == "L2"
 
     def reshape(self, bottom: Views, top: Views) -> None:
