@@ -138,7 +138,8 @@ def fitted_size(resize: ResizeParameter, height: int, width: int) -> tuple[int, 
     aspect, wanted = np.float32(width) / height, np.float32(resize.width) / resize.height
     if resize.resize_mode == ResizeParameter.WARP:
         return resize.height, resize.width
-    if (aspect > wanted) == (resize.resize_mode == ResizeParameter.FIT_LARGE_SIZE_AND_PAD):
+    large = resize.resize_mode == ResizeParameter.FIT_LARGE_SIZE_AND_PAD
+    if aspect > wanted if large else aspect < wanted:
         return int(np.float32(resize.width) / aspect), resize.width
     return resize.height, int(aspect * resize.height)
 

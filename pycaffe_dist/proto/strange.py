@@ -83,7 +83,6 @@ _UNREAD = """
     BatchReductionParameter: pos
     DetectionOutputParameter: normalized_bbox clip
     DistortionParameter: exposure_lower exposure_upper
-    InterpParameter: full_zoom_factor
     LabelSpecificMarginParameter: auto_tune type
     LayerParameter: filter_param spatial_dropout_param
     MatMulParameter: blob_shape

@@ -20,6 +20,7 @@ ROIS = np.array(
     ],
     float,
 )
+SWAPPED = 2
 
 
 def half_away(x):
@@ -52,10 +53,19 @@ def test_roi_pooling(pad):
     check_layer(
         LayerCase(
             POOL % f"pad_ratio: {pad}",
-            [(2, 3, 9, 7), ROIS],
+            [(2, 3, 9, 7), np.delete(ROIS, SWAPPED, axis=0)],
             reference=lambda x, rois: pooled(x, rois, pad),
         )
     )
+
+
+def test_a_region_upside_down_has_values_and_gives_no_gradient():
+    run = LayerRun(LayerCase(POOL % "", [(2, 3, 9, 7), ROIS[SWAPPED : SWAPPED + 1]]))
+    x, y = run.inputs[0], run.forward()[0]
+    np.testing.assert_allclose(y, pooled(x, ROIS[SWAPPED : SWAPPED + 1]))
+    run.backward([np.ones(y.shape)], [True, False])
+    assert y.all()
+    assert not run.bottom[0].blob.diff.any()
 
 
 def test_of_equal_values_the_first_gets_the_gradient():

@@ -15,6 +15,8 @@ from pycaffe_dist.testing import LayerCase, LayerRun, check_layer
         ("shrink_factor: 2", (3, 3)),
         ("shrink_factor: 2 zoom_factor: 2", (5, 5)),
         ("zoom_factor: 2 height: 4 width: 4", (9, 11)),
+        ("shrink_factor: 2 zoom_factor: 2 height: 4 width: 7", (4, 7)),
+        ("full_zoom_factor: 2", (10, 12)),
         ("height: 4 width: 4 pad_beg: -1 pad_end: -2", (4, 4)),
         ("height: 1 width: 1", (1, 1)),
     ],
@@ -48,7 +50,7 @@ def test_interp(setting, size):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("", "give height and width, zoom_factor or shrink_factor"),
+        ("", "give height and width, zoom_factor, shrink_factor or full_zoom_factor"),
         ("height: 3", "give height and width"),
         ("zoom_factor: 0", "zoom_factor must be above 0"),
         ("zoom_factor: 2 pad_beg: 1", "cut off"),
@@ -124,6 +126,16 @@ class TestBN:
         np.testing.assert_allclose(mean, x.mean((0, 2, 3)).reshape(1, 3, 1, 1), atol=1e-12)
         np.testing.assert_allclose(variance, x.var((0, 2, 3)).reshape(1, 3, 1, 1))
 
+    @pytest.mark.parametrize("mode", ["LEARN", "INFERENCE"])
+    def test_segnets_top_has_four_axes(self, mode):
+        run = LayerRun(LayerCase(SEGNET % f"bn_mode: {mode}", [(4, 3)]))
+        x, y = run.inputs[0], run.forward()[0]
+        assert y.shape == (4, 3, 1, 1)
+        normal = x if mode == "INFERENCE" else (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-9)
+        np.testing.assert_allclose(y[..., 0, 0], normal * 1.5 + 0.3, rtol=1e-6)
+        run.backward([np.ones(y.shape)], [True])
+        assert run.bottom[0].blob.diff.shape == (4, 3)
+
 
 MASK = np.array([[0, 3], [11, 14]]) + np.zeros((2, 3, 1, 1))
 
@@ -192,6 +204,13 @@ class TestUnpooling:
             return out
 
         check_layer(LayerCase(layer, [(2, 3, 3, 4)], reference=reference))
+
+    def test_windows_that_begin_behind_the_image_are_at_its_last_pixel(self):
+        layer = 'type: "Unpooling" unpooling_param { kernel_size: 2 stride: 2 unpool_size: 3 }'
+        run = LayerRun(LayerCase(layer, [(1, 1, 3, 3)]))
+        x, y = run.inputs[0][0, 0], run.forward()[0][0, 0]
+        np.testing.assert_array_equal(y[[0, 0, 2, 2], [0, 2, 0, 2]], x[[0, 0, 2, 2], [0, 2, 0, 2]])
+        assert np.count_nonzero(y) == 4
 
     def test_tile_gives_back_the_mean(self):
         """Not the derivative of its sum, but what it was trained with."""

@@ -293,6 +293,10 @@ def test_matmul(a, b):
     )
 
 
+def test_one_matrix_for_all():
+    check_layer(LayerCase('type: "MatMul"', [(2, 4, 3), (3, 5)], reference=np.matmul))
+
+
 def test_matmul_refuses():
     with pytest.raises(NetError, match="cannot be multiplied"):
         LayerRun(LayerCase('type: "MatMul"', [(2, 3), (2, 3)]))

@@ -17,7 +17,8 @@ class ROIPooling(RegionLayer):
 
     Features (N, C, H, W), regions (R, 5)  y: (R, C, pooled_h, pooled_w), 0 for an empty bin.
     A region's corners are scaled by ``spatial_scale`` and rounded; with ``pad_ratio`` p it is first
-    made wider by p of its size, on every side.  Of equal values the first counts.
+    made wider by p of its size, on every side.  Of equal values the first counts.  Only pixels
+    within a region get a gradient from it: none if its corners are swapped, though it has values.
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
@@ -43,23 +44,39 @@ class ROIPooling(RegionLayer):
         images, corners = self.regions(bottom)
         _, places = rectangle_maxima(xp, x, images, self._bins(corners, (h, w)), True)
         at = places.astype(np.int64) * c + xp.arange(c)
-        values = xp.moveaxis(gy, 1, 3).reshape(-1, 1)
+        values = xp.moveaxis(gy, 1, 3).reshape(places.shape) * self._within(places, corners, (h, w))
         # The last row is for bins that are empty.
-        rows = add_rows(xp, at.reshape(-1), values, (n * h * w + 1) * c)
+        rows = add_rows(xp, at.reshape(-1), values.reshape(-1, 1), (n * h * w + 1) * c)
         gx[...] = to_images(xp, rows.reshape(-1, c)[:-1], gx.shape)
 
     def flops(self, bottom: Views, top: Views) -> int:
         return 4 * top[0].count
 
     def _bins(self, corners: Array, size: tuple[int, int]) -> Bins:
-        x1, y1, x2, y2 = corners.T
-        wide, high = (x2 - x1 + 1) * self.pad_ratio, (y2 - y1 + 1) * self.pad_ratio
-        across = self._along(x1 - wide, x2 + wide, self.size[1], size[1])
-        return Bins(*self._along(y1 - high, y2 + high, self.size[0], size[0]), *across)
+        (x1, x2), (y1, y2) = self._ends(corners)
+        across = self._along(x1, x2, self.size[1], size[1])
+        return Bins(*self._along(y1, y2, self.size[0], size[0]), *across)
+
+    def _ends(self, corners: Array) -> list[tuple[Array, Array]]:
+        """The first and last pixels of every region, across and down."""
+        found = []
+        for first, last in ((corners[:, 0], corners[:, 2]), (corners[:, 1], corners[:, 3])):
+            more = (last - first + 1) * self.pad_ratio
+            ends = ((first - more) * self.scale, (last + more) * self.scale)
+            found.append((rounded(self.xp, ends[0]), rounded(self.xp, ends[1])))
+        return found
+
+    def _within(self, places: Array, corners: Array, size: tuple[int, int]) -> Array:
+        """Which places (R·rows·columns, C) are in their regions."""
+        bins = self.size[0] * self.size[1]
+        by_region = places.reshape(len(corners), bins * places.shape[1])
+        fine, where = True, (by_region % size[1], by_region // size[1] % size[0])
+        for at, (first, last) in zip(where, self._ends(corners), strict=True):
+            fine = fine & (at >= first[:, None]) & (at <= last[:, None])
+        return fine.reshape(places.shape)
 
     def _along(self, first: Array, last: Array, count: int, limit: int) -> tuple[Array, Array]:
         xp = self.xp
-        first, last = (rounded(xp, p * self.scale) for p in (first, last))
         size = xp.maximum(last - first + 1, 1) / self.dtype.type(count)
         # Bins are cut before they are moved to the region, which rounds in another way.
         begin, end = bins(xp, xp.zeros(first.shape, self.dtype), size, count)

@@ -123,7 +123,8 @@ def _segnet(param: LayerParameter) -> bool:
 class SegNetBN(ScaledBatchNorm):
     """BN of SegNet: y = scale·x̂ + shift, x̂ by the batch's own statistics, in TEST too.
 
-    Parameters: scale, shift (1, C, 1, 1).  Tops: y and, if wanted, mean and variance (1, C, 1, 1).
+    Parameters: scale, shift (1, C, 1, 1).  Tops: y, which has four axes, and, if wanted, mean and
+    variance (1, C, 1, 1).
     With ``bn_mode: INFERENCE`` x̂ is x: its tools put the statistics into scale and shift.
     """
 
@@ -139,6 +140,9 @@ class SegNetBN(ScaledBatchNorm):
 
     def reshape(self, bottom: Views, top: Views) -> None:
         super().reshape(bottom, top)
+        shape = bottom[0].shape
+        if len(shape) < 4:
+            top[0].reshape(*shape, *(1,) * (4 - len(shape)))
         for view in top[1:]:
             view.reshape(1, self.channels, 1, 1)
 
@@ -156,7 +160,7 @@ class SegNetBN(ScaledBatchNorm):
         if top[0].blob is bottom[0].blob:
             self.work("input", x.shape)[...] = x
         else:
-            top[0].data[...] = bottom[0].data
+            planes(top[0].data)[...] = x
 
     def normal(self, bottom: Views, shape: tuple[int, ...]) -> Array:
         if not self.inference:
@@ -167,7 +171,7 @@ class SegNetBN(ScaledBatchNorm):
         if not self.inference:
             super().go_back(top, bottom)
         elif top[0].blob is not bottom[0].blob:
-            bottom[0].diff[...] = top[0].diff
+            planes(bottom[0].diff)[...] = planes(top[0].diff)
 
     def statistics(self) -> list[Blob]:
         return []

@@ -13,8 +13,9 @@ class Interp(Layer):
 
     x: (N, C, H, W)  y: (N, C, H′, W′), whose outermost values are the outermost pixels of x.
     With a negative ``pad_beg`` or ``pad_end`` so many rows and columns are cut off first.
-    H′ is ``height``; or (H − 1)/s + 1 with ``shrink_factor`` s; or H + (H − 1)(z − 1) with
-    ``zoom_factor`` z; or both, one after the other.
+    H′ is (H − 1)/s + 1 with ``shrink_factor`` s, or H + (H − 1)(z − 1) with ``zoom_factor`` z.
+    With neither or both of them it is ``height``, if ``width`` is given too; else what one makes of
+    the other's, or H·f with ``full_zoom_factor`` f.
     """
 
     def setup(self, bottom: Views, top: Views) -> None:
@@ -23,7 +24,7 @@ class Interp(Layer):
             p.pad_beg <= 0 and p.pad_end <= 0,
             f"pad_beg and pad_end cut off: give 0 or less, found {p.pad_beg} and {p.pad_end}",
         )
-        for name in ("height", "width", "zoom_factor", "shrink_factor"):
+        for name in ("height", "width", "zoom_factor", "shrink_factor", "full_zoom_factor"):
             self.check(
                 not p.HasField(name) or getattr(p, name) > 0, f"{name} must be above 0, found 0"
             )
@@ -59,12 +60,14 @@ class Interp(Layer):
     def _size(self, h: int, w: int) -> tuple[int, int]:
         p = self.layer_param.interp_param
         zoom, shrink = p.HasField("zoom_factor"), p.HasField("shrink_factor")
+        if zoom == shrink and p.HasField("height") and p.HasField("width"):
+            return p.height, p.width
         if not zoom and not shrink:
             self.check(
-                p.HasField("height") and p.HasField("width"),
-                "give height and width, zoom_factor or shrink_factor",
+                p.HasField("full_zoom_factor"),
+                "give height and width, zoom_factor, shrink_factor or full_zoom_factor",
             )
-            return p.height, p.width
+            return h * p.full_zoom_factor, w * p.full_zoom_factor
 
         def scaled(size: int) -> int:
             size = (size - 1) // p.shrink_factor + 1 if shrink else size

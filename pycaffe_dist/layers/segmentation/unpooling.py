@@ -15,7 +15,8 @@ from pycaffe_dist.layers.windows import Windows
 class Unpooling(Unpool):
     """From windows (N, C, h, w) back to an image (N, C, H, W).
 
-    MAX: y[mask] = x, or without a mask x at the first pixel of its window.
+    MAX: y[mask] = x, or without a mask x at the first pixel of its window, or the last of the image
+    if the window begins behind it.
     AVE: y = Σ x / area over all windows that see the pixel;  TILE: y = Σ x.
     ∂x: MAX ∂y[mask]; AVE and TILE the mean of ∂y over the window, which for TILE is not the
     derivative, but what the layer has always done.
@@ -52,7 +53,8 @@ class Unpooling(Unpool):
         super().reshape([bottom[0], bottom[-1]], top)
         self.windows = self.windows.over(top[0].shape[2:], bottom[0].shape[2:])
         self.check(
-            all(
+            self.method == self.layer_param.unpooling_param.MAX
+            or all(
                 (n - 1) * s < size
                 for n, s, size in zip(
                     bottom[0].shape[2:], self.windows.stride, top[0].shape[2:], strict=True
@@ -100,7 +102,8 @@ class Unpooling(Unpool):
         if len(bottom) > 1:
             return super()._places(bottom, shape)
         xp, w = self.xp, self.windows
-        rows, columns = (xp.asarray(w.starts(axis)) for axis in range(2))
+        starts = (np.minimum(w.starts(axis), w.image[axis] - 1) for axis in range(2))
+        rows, columns = (xp.asarray(places) for places in starts)
         planes = xp.arange(shape[0] * shape[1]).reshape(-1, 1, 1) * (shape[2] * shape[3])
         return (planes + rows[:, None] * shape[3] + columns).reshape(-1)
 

@@ -168,7 +168,7 @@ class Shape(Layer):
 @register("MatMul")
 class MatMul(Layer):
     """y = a b, for each pair of matrices in the last two axes, of which ``transpose_a`` and
-    ``transpose_b`` take the transposes;  ∂a = ∂y bᵀ   ∂b = aᵀ ∂y.
+    ``transpose_b`` take the transposes;  ∂a = ∂y bᵀ   ∂b = aᵀ ∂y.  b may be one matrix for all.
     """
 
     bottoms = 2
@@ -177,8 +177,9 @@ class MatMul(Layer):
         p = self.layer_param.matmul_param
         self.flipped = p.transpose_a, p.transpose_b
         a, b = (self._turned(x.shape, f) for x, f in zip(bottom, self.flipped, strict=True))
+        shared = len(a) > len(b) == 2 and not any(self.flipped)
         self.check(
-            len(a) == len(b) > 1 and a[:-2] == b[:-2] and a[-1] == b[-2],
+            (shared or (len(a) == len(b) > 1 and a[:-2] == b[:-2])) and a[-1] == b[-2],
             f"the bottoms {bottom[0].shape} and {bottom[1].shape}"
             f"{', transposed as asked for,' if any(self.flipped) else ''} cannot be multiplied",
         )
@@ -192,6 +193,8 @@ class MatMul(Layer):
         if propagate_down[0]:
             self._write(bottom[0], self.flipped[0], gy @ b.swapaxes(-1, -2))
         if propagate_down[1]:
+            if a.ndim > b.ndim:
+                a, gy = (x.reshape(-1, x.shape[-1]) for x in (a, gy))
             self._write(bottom[1], self.flipped[1], a.swapaxes(-1, -2) @ gy)
 
     def flops(self, bottom: Views, top: Views) -> int:

@@ -270,6 +270,20 @@ def test_projection_leaves_out_what_is_outside():
     assert not len(annotations.projected(boxes, window, least))
 
 
+@pytest.mark.parametrize(
+    ("image", "wanted", "size"),
+    [
+        ((7, 1), (14, 2), (14, 2)),  # 2 / (1/7) is 13.99... in single precision
+        ((7, 1), (14, 3), (21, 3)),
+        ((7, 1), (14, 1), (14, 2)),
+    ],
+)
+def test_the_smaller_side_of_an_image_fits(image, wanted, size):
+    words = f"resize_mode: FIT_SMALL_SIZE height: {wanted[0]} width: {wanted[1]}"
+    resize = parse_text(words, ResizeParameter()).message
+    assert annotations.fitted_size(resize, *image) == size
+
+
 def test_too_large_a_scale_is_told():
     resize = parse_text(
         "resize_mode: FIT_SMALL_SIZE height: 10 width: 10 height_scale: 20 width_scale: 5",

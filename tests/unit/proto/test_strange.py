@@ -147,7 +147,7 @@ def test_a_field_that_nobody_reads_is_refused() -> None:
             "type: 'BatchNorm' batch_norm_param { scale_bias: true disable_mean: true }",
             "BatchNormParameter.disable_mean",
         ),
-        ("type: 'Interp' interp_param { full_zoom_factor: 3 }", "InterpParameter.full_zoom_factor"),
+        ("type: 'MatMul' matmul_param { blob_shape: 3 }", "MatMulParameter.blob_shape"),
         (
             "type: 'SpatialDropout' spatial_dropout_param { dropout_ratio: 0.3 }",
             "LayerParameter.spatial_dropout_param",
