@@ -232,13 +232,16 @@ def test_smooth_l1_loss_ohem():
     )
     run = LayerRun(
         LayerCase(
-            'type: "SmoothL1LossOHEM" loss_weight: 1 loss_param { normalization: PRE_FIXED '
+            'type: "SmoothL1LossOHEM" loss_weight: [1, 0] loss_param { normalization: PRE_FIXED '
             "pre_fixed_normalizer: 8 }",
             [(3, 4), (3, 4)],
+            tops=2,
         )
     )
     a, b = run.inputs
-    np.testing.assert_allclose(run.forward()[0], smooth(a - b, 1).sum() / 8)
+    loss, own = run.forward()
+    np.testing.assert_allclose(loss, smooth(a - b, 1).sum() / 8)
+    np.testing.assert_allclose(own, smooth(a - b, 1).sum(axis=1).reshape(3, 1, 1, 1))
     check_layer(LayerCase('type: "SmoothL1LossOHEM" loss_weight: 1', [(3, 4), (3, 4)]))
 
 
@@ -267,8 +270,10 @@ def test_box_annotator_ohem():
         )
     )
     found, kept = run.forward()
-    np.testing.assert_array_equal(found, [1, 2, -1, 4, 5, -1])
-    np.testing.assert_array_equal(kept, weights * np.array([1, 1, 0, 1, 1, 0])[:, None])
+    assert found.shape == (6, 1, 1, 1)
+    np.testing.assert_array_equal(found.reshape(-1), [1, 2, -1, 4, 5, -1])
+    want = weights * np.array([1, 1, 0, 1, 1, 0])[:, None]
+    np.testing.assert_array_equal(kept, want[:, :, None, None])
 
 
 def test_anchors_are_faster_rcnns():
@@ -383,7 +388,7 @@ POOLED = "pooled_h: 2 pooled_w: 2 spatial_scale: 0.5"
         (
             "BoxAnnotatorOHEM' box_annotator_ohem_param { roi_per_img: 3 }",
             [(0, 5), (0, 1), (0, 1), (0, 8)],
-            (0, 1),
+            (0, 1, 1, 1),
         ),
         ("SmoothL1Loss' loss_weight: 1 smooth_l1_loss_param { }", [(0, 8)] * 4, ()),
         ("SmoothL1LossOHEM' loss_weight: 1", [(0, 8, 1, 1)] * 2, ()),

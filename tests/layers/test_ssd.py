@@ -243,12 +243,9 @@ def test_detections_are_saved(kind, tmp_path):
     detections(settings, [[1, 0, 1, 0, 0, 1], [0.25, 0.75, 1, 0, 1, 0]])
     out = {f.name: f.read_text() for f in (tmp_path / "out").iterdir()}
     if kind == "VOC":
-        assert out == {
-            "det_none.txt": "",
-            "det_7.txt": "a 1 120 60 180 90\n13 0.75 10 10 30 30\n",
-        }
+        assert out == {"det_7.txt": "a 1 120 60 180 90\n13 0.75 10 10 30 30\n"}
     elif kind == "ILSVRC":
-        assert out == {"det_.txt": "1 1 1 120 60 180 90\n2 1 0.75 10 10 30 30\n"}
+        assert out == {"det_.txt": "a 1 1 120 60 180 90\n13 1 0.75 10 10 30 30\n"}
     else:
         assert json.loads(out["det_.json"])[1] == {
             "image_id": 13,
@@ -256,6 +253,23 @@ def test_detections_are_saved(kind, tmp_path):
             "bbox": [10.0, 10.0, 20.0, 20.0],
             "score": 0.75,
         }
+
+
+def test_saved_boxes_are_as_wide_as_they_were(tmp_path):
+    """Corners and sizes are rounded, and for VOC cut off, each by itself."""
+    (tmp_path / "map").write_text(LABELS)
+    (tmp_path / "sizes").write_text("a 33 37\n")
+    box = PRIORS[2]  # 22.2, 19.8, 33.3, 29.7
+    for kind in ("VOC", "COCO"):
+        files = f'label_map_file: "{tmp_path}/map" name_size_file: "{tmp_path}/sizes"'
+        where = f'output_directory: "{tmp_path}/{kind}" output_format: "{kind}"'
+        settings = f"confidence_threshold: 0.5 save_output_param {{ {where} {files} }}"
+        np.testing.assert_allclose(
+            detections(settings, [[1, 0, 1, 0, 0, 1]])[0, 3:], box, rtol=1e-6
+        )
+    assert (tmp_path / "VOC" / "7.txt").read_text() == "a 1 22 19 33 28\n"
+    entry = json.loads((tmp_path / "COCO" / ".json").read_text())[0]
+    assert entry["bbox"] == [22.2, 19.8, 11.1, 9.9]
 
 
 def test_boxes_in_an_image_that_was_padded(tmp_path):

@@ -68,7 +68,7 @@ class SmoothL1LossOHEM(FixedNormalizer):
         self.check(len(shape) > 1, f"needs bottoms (N, C, ...), found {shape}")
         self.slope.reshape(*shape)
         for view in top[1:]:
-            view.reshape(shape[0], 1, *shape[2:])
+            view.reshape(shape[0], 1, *(*shape[2:], 1, 1)[: max(2, len(shape) - 2)])
 
     def forward(self, bottom: Views, top: Views) -> None:
         a = bottom[0].data
@@ -98,8 +98,9 @@ class SmoothL1LossOHEM(FixedNormalizer):
 class BoxAnnotatorOHEM(Layer):
     """Labels and weights of the regions with the largest losses, of each image ``roi_per_img``.
 
-    Regions (R, 5), losses (R,), labels (R,), weights (R, K) to labels and weights of their shapes:
-    regions not picked get ``ignore_label`` and weights of 0.  Of equal losses the first count.
+    Regions (R, 5), losses (R,), labels (R,), weights (R, K) to labels (R, 1, 1, 1) and weights
+    (R, K, 1, 1): regions not picked get ``ignore_label`` and weights of 0.  Of equal losses the
+    first count.
     """
 
     bottoms = 4
@@ -118,8 +119,8 @@ class BoxAnnotatorOHEM(Layer):
             self.check(view.shape[0] == count, f"needs {count} rows, found {view.shape}")
         for name, view in (("a loss", bottom[1]), ("a label", bottom[2])):
             self.check(view.count == count, f"needs {name} for each region, found {view.shape}")
-        top[0].reshape_like(bottom[2])
-        top[1].reshape_like(bottom[3])
+        top[0].reshape(count, 1, 1, 1)
+        top[1].reshape(count, bottom[3].count_from(1), 1, 1)
 
     def forward(self, bottom: Views, top: Views) -> None:
         xp, count = self.xp, bottom[0].shape[0]

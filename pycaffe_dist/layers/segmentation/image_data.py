@@ -139,7 +139,7 @@ class ImageSegData(LabelledPixels):
         factors, pixels = list(p.scale_factors), image.transpose(1, 2, 0)
         if factors:
             factor = factors[np.random.default_rng(seed).integers(len(factors))]
-            height, width = (max(1, round(side * factor)) for side in labels.shape)
+            height, width = (max(1, int(side * factor + 0.5)) for side in labels.shape)
             pixels = resize_by(pixels, height, width, ResizeParameter.LINEAR)
             plane = resize_by(labels[:, :, None], height, width, ResizeParameter.NEAREST)
             labels = plane[:, :, 0]

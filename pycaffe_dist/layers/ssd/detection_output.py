@@ -44,7 +44,7 @@ class DetectionOutput(Layer):
         self.threshold = np.float32(p.confidence_threshold) if given else LEAST
         self.top_k = p.nms_param.top_k if p.nms_param.HasField("top_k") else -1
         self.earlier = list(bottom[3:]) if not p.visualize else []
-        self.saved = SaveOutput(self, p.save_output_param)
+        self.saved = SaveOutput(self, p.save_output_param, p.background_label_id)
         self.remembers = self.saved.on
 
     def reshape(self, bottom: Views, top: Views) -> None:

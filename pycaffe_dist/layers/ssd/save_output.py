@@ -6,6 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.data.label_map import names, read_label_map
 from pycaffe_dist.files import atomic_write
@@ -21,13 +23,15 @@ FORMATS = ("VOC", "COCO", "ILSVRC")
 class SaveOutput:
     """Collects detections and writes them whenever those of ``num_test_image`` images are there.
 
-    VOC: a file for each class, ``<prefix><class>.txt``, of lines ``image score x1 y1 x2 y2``;
-    COCO: ``<prefix>.json``, a list of image_id, category_id, bbox (x, y, width, height), score;
-    ILSVRC: ``<prefix>.txt`` of lines ``image class score x1 y1 x2 y2``, images counted from 1.
-    Without a folder, a label map or a list of images nothing is written, as in SSD.
+    VOC: a file for each class but the background, ``<prefix><class>.txt``, of lines ``image score
+    x1 y1 x2 y2``; COCO: ``<prefix>.json``, a list of image_id, category_id, bbox (x, y, width,
+    height), score; ILSVRC: ``<prefix>.txt`` of lines ``image class score x1 y1 x2 y2``.
+    As in SSD the numbers of COCO are hundredths of pixels, those of the others whole ones, of which
+    x2 is x1 and the width, each cut off.  Without a folder, a label map or a list of images nothing
+    is written.
     """
 
-    def __init__(self, layer: Layer, p: SaveOutputParameter) -> None:
+    def __init__(self, layer: Layer, p: SaveOutputParameter, background: int) -> None:
         wanted = p.output_directory and p.label_map_file and p.name_size_file
         self.on = bool(wanted) and not layer.context.dry
         self.count = 0
@@ -38,7 +42,8 @@ class SaveOutput:
             p.output_format in FORMATS,
             f"output_format is one of {', '.join(FORMATS)}, found {p.output_format!r}",
         )
-        self.format, self.names = p.output_format, names(read_label_map(p.label_map_file))
+        self.format, self.background = p.output_format, background
+        self.names = names(read_label_map(p.label_map_file))
         resize = p.resize_param if p.HasField("resize_param") else None
         self.images = ImageSizes(p.name_size_file, resize, p.num_test_image)
         os.makedirs(p.output_directory, exist_ok=True)
@@ -52,8 +57,9 @@ class SaveOutput:
             of_image = rows[(rows[:, 0] == i) & (rows[:, 1] != -1)]
             placed = self.images.to_pixels(of_image[:, 3:], self.count)
             for row, box in zip(of_image, placed, strict=True):
-                corners = [round(float(v), 2) for v in box]
-                self.rows.append((self.count, int(row[1]), float(row[2]), corners))
+                sides = np.concatenate([box[:2], box[2:] - box[:2]]).astype(float)
+                inside = (np.floor(sides * 100 + 0.5) / 100).tolist()
+                self.rows.append((self.count, int(row[1]), float(row[2]), inside))
             self.count += 1
             if self.count == len(self.images.names):
                 self._write()
@@ -71,24 +77,27 @@ class SaveOutput:
                 f"{self.start}.json": json.dumps([self._entry(*r) for r in self.rows], indent=1)
             }
         if self.format == "ILSVRC":
-            lines = [f"{i + 1} {label} {_line(s, box)}" for i, label, s, box in self.rows]
+            lines = [
+                f"{self.images.names[i]} {label} {_line(s, box)}" for i, label, s, box in self.rows
+            ]
             return {f"{self.start}.txt": "".join(lines)}
-        found = {f"{self.start}{name}.txt": "" for name in self.names.values()}
+        classes = [name for label, name in self.names.items() if label != self.background]
+        found = {f"{self.start}{name}.txt": "" for name in classes}
         for i, label, score, box in self.rows:
             path = f"{self.start}{self.names.get(label, label)}.txt"
             found[path] = found.get(path, "") + f"{self.images.names[i]} {_line(score, box)}"
         return found
 
     def _entry(self, image: int, label: int, score: float, box: list[float]) -> Facts:
-        x1, y1, x2, y2 = box
         name, kind = self.images.names[image], self.names.get(label, str(label))
         return {
             "image_id": int(name) if name.isdigit() else name,
             "category_id": int(kind) if kind.isdigit() else kind,
-            "bbox": [x1, y1, round(x2 - x1, 2), round(y2 - y1, 2)],
+            "bbox": box,
             "score": score,
         }
 
 
 def _line(score: float, box: list[float]) -> str:
-    return " ".join([f"{score:g}", *(f"{v:g}" for v in box)]) + "\n"
+    x, y, width, height = (int(v) for v in box)
+    return f"{score:g} {x} {y} {x + width} {y + height}\n"
