@@ -309,7 +309,7 @@ def test_label_specific_rescale_by_a_schedule():
         positive_weight_base: 4 gamma: 1 positive_weight_min: 1.5 }"""
     run = LayerRun(LayerCase(layer, [(6, 5), LABELS], tops=2))
     found = [float(run.forward()[1][0]) for _ in range(4)]
-    np.testing.assert_allclose(found, [4, 2, 1.5, 1.5])
+    np.testing.assert_allclose(found, [2, 1.5, 1.5, 1.5])  # the first pass is number 1
     assert run.layer.get_state() == {"iteration": 4}
 
 
@@ -327,6 +327,16 @@ def test_label_specific_margin():
     assert run.layer.layer_param.param[0].lr_mult == 0
     test = LayerRun(LayerCase(layer, [x, LABELS], phase="TEST"))
     np.testing.assert_array_equal(test.forward()[0], x)
+
+
+@pytest.mark.parametrize(
+    ("most", "margins"), [("", [12, 13, 14]), ("margin_max: 13", [12, 13, 13])]
+)
+def test_a_margin_grows_up_to_its_limit_if_there_is_one(most, margins):
+    words = f"margin_base: 12 gamma: 1 {most}"
+    layer = f'type: "LabelSpecificMargin" label_specific_margin_param {{ {words} }}'
+    run = LayerRun(LayerCase(layer, [RNG.uniform(-0.9, 0.9, (6, 5)), LABELS], tops=2))
+    np.testing.assert_allclose([float(run.forward()[1][0]) for _ in range(3)], margins)
 
 
 # -- products of features --------------------------------------------------------------------------

@@ -150,13 +150,13 @@ class LabelSpecificRescale(Scheduled):
     def forward(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.label_specific_rescale_param
         if p.HasField("positive_weight_base") and self.phase == TRAIN:
+            self.iteration += 1
             weight = p.positive_weight_base * (1 + p.gamma * self.iteration) ** -p.power
             if p.HasField("positive_weight_min"):
                 weight = max(weight, p.positive_weight_min)
             if p.HasField("positive_weight_max"):
                 weight = min(weight, p.positive_weight_max)
             self.weight = weight
-            self.iteration += 1
         super().forward(bottom, top)
         for view in top[1:]:
             view.data[...] = self.weight
@@ -180,9 +180,11 @@ class LabelSpecificMargin(Scheduled):
     ∂x = ∂y·(cos m + c / √(1 − c² + 10⁻¹²) · sin m).
 
     m is a parameter (1,) that no solver changes.  With ``margin_base`` it is base − 1 +
-    (1 + gamma·i)^power, at most ``margin_max``, i counting training passes from ``iteration`` on.
+    (1 + gamma·i)^power, i counting training passes from ``iteration`` on; it is at most
+    ``margin_max``, if that is given.  Tops: the scores and, if wanted, m: (1,).
     """
 
+    tops = (1, 2)
     EPS = 1e-12
 
     def setup(self, bottom: Views, top: Views) -> None:
@@ -197,9 +199,13 @@ class LabelSpecificMargin(Scheduled):
         p = self.layer_param.label_specific_margin_param
         if self.applies and p.HasField("margin_base"):
             m = p.margin_base + (1 + p.gamma * self.iteration) ** p.power - 1
-            self.params[0].change_data()[...] = min(m, p.margin_max)
+            self.params[0].change_data()[...] = m
             self.iteration += 1
+        if p.HasField("margin_max") and self.params[0].data[0] > p.margin_max:
+            self.params[0].change_data()[...] = p.margin_max
         super().forward(bottom, top)
+        for view in top[1:]:
+            view.data[...] = self.params[0].data
 
     def changed(self, own: Array) -> Array:
         turn = self._turn()
