@@ -412,6 +412,22 @@ def test_suppression_of_negatives_looks_at_the_best_only(top_k, negatives):
     assert learning[8] == (negatives > 0)
 
 
+@pytest.mark.parametrize("settings", ["", "share_location: false mining_type: NONE"])
+@pytest.mark.parametrize("matching", ["true", "false"])
+def test_priors_over_the_edge_where_there_is_one_box(settings, matching):
+    """Left out, they find no box."""
+    settings += f" ignore_cross_boundary_bbox: true use_prior_for_matching: {matching}"
+    case = multibox(settings, shared="share" not in settings)
+    case.inputs[2][0, 0].reshape(12, 4)[11, 2] = 1.1
+    case.inputs[3] = case.inputs[3][:, :, :1]
+    run = LayerRun(case)
+    run.forward()
+    run.backward([np.array(1.0)], [True, True, False, False])
+    moved = run.bottom[0].blob.diff[0].reshape(12, -1).any(1)
+    assert moved.any()
+    assert not moved[11]
+
+
 def test_a_box_of_an_image_that_is_not_in_the_batch():
     case = multibox("")
     case.inputs[3][0, 0, 4, 0] = 2

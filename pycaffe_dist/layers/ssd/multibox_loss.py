@@ -127,7 +127,7 @@ class MultiBoxLoss(Loss):
             found, best = matching.match(p, truth[:, BOX], self.priors)
             if p.share_location:
                 return found[None], best[None]
-            label = np.append(truth[:, LABEL], -1)[found]  # of none: of no class
+            label = np.append(truth[:, LABEL], -1)[np.maximum(found, -1)]  # of none: of no class
             per_class = np.where(label == np.arange(s.locations)[:, None], found, matching.NONE)
             return per_class, np.tile(best, (s.locations, 1))
         results = []
@@ -137,7 +137,8 @@ class MultiBoxLoss(Loss):
                 own = (truth[:, LABEL] == c) & (c != p.background_label_id)
                 mine = np.flatnonzero(own)
             found, best = matching.match(p, truth[mine, BOX], self._placed(offsets[:, c]))
-            results.append((np.where(found >= 0, np.append(mine, 0)[found], found), best))
+            boxes_of = np.append(mine, 0)[np.maximum(found, -1)]
+            results.append((np.where(found >= 0, boxes_of, found), best))
         matches, overlaps = zip(*results, strict=True)
         return np.array(matches), np.array(overlaps)
 
@@ -150,7 +151,8 @@ class MultiBoxLoss(Loss):
         self, found: Array, best: Array, offsets: Array, scores: Array, truth: Array
     ) -> Array:
         p = self.layer_param.multibox_loss_param
-        label = np.where(found >= 0, truth[found, LABEL], p.background_label_id).astype(int)
+        label = truth[np.maximum(found, 0), LABEL]
+        label = np.where(found >= 0, label, p.background_label_id).astype(int)
         self._check_labels(label)
         loss = self._class_losses(scores, self._one_hot(label))[0]
         if p.mining_type == P.HARD_EXAMPLE:
