@@ -11,6 +11,8 @@ from pycaffe_dist.sketch import Sketch
 from pycaffe_dist.tools.fake_uses import MARKED
 
 IMAGE_USERS = ("Convolution", "Deconvolution", "Pooling", "LRN", "Im2col", "SPP", "Crop", "Slice")
+VIDEO_USERS = ("Convolution3D", "Deconvolution3D", "Pooling3D")
+FRAMES = 16  # of a clip, where its source does not say
 # A label for each pixel of the image, (N, 1, H, W).
 LABELLED_PIXELS = ("ImageSegData", "DenseImageData", "ImageLabelmapData")
 # Where settings say how large an image is when it leaves its source, the last step first.
@@ -51,6 +53,7 @@ IMAGES = (
     (3, 32, 280),
     (1, 32, 280),
 )
+VIDEO = (112, 112)
 SEQUENCES = ((4, 16), (8, 4, 16), (16,))  # with the batch in front as steps, or as whole batches
 WORDS = ((4,), ())
 VECTORS = ((16,), (784,), (4096,), (32, 1, 1))
@@ -86,6 +89,10 @@ class Source:
     def item_shapes(self, users: set[str]) -> list[Shape]:
         """What its first top may hold, likeliest first."""
         shapes = [self.read[0]] if self.read else []
+        if users & set(VIDEO_USERS):
+            found = re.search(r"\bnew_length: (\d+)", self.words)
+            frames = int(found[1]) if found else FRAMES
+            shapes += [(3, frames, *size) for size in (*self._sizes(), VIDEO)]
         for size in self._sizes():
             shapes += [(channels, *size) for channels in (3, 1, 2, 4, 6)]
         shapes += [shape for word, shape in KNOWN.items() if word in self.words]

@@ -240,6 +240,22 @@ def test_what_nothing_takes_and_unknown_sources():
     assert tops(fake_data(net(text, IP)))["label"][0] == (6,)
 
 
+@pytest.mark.parametrize(("settings", "frames"), [("new_length: 4", 4), ("", 16)])
+def test_clips_of_a_source_that_nobody_knows(settings, frames):
+    """C3D's forks have sources of their own; what reads them says that they give clips."""
+    given = net(
+        'layer { name: "d" type: "VideoOfSomebody" top: "data" top: "label" '
+        f"image_data_param {{ batch_size: 2 {settings} }} transform_param {{ crop_size: 12 }} }}",
+        'layer { name: "c" type: "Convolution3D" bottom: "data" top: "c" convolution_param { '
+        "num_output: 2 kernel_size: 3 kernel_depth: 2 } }",
+        loss("EuclideanLoss", "c", "label"),
+    )
+    assert {top: shape for top, (shape, *_) in tops(fake_data(given)).items()} == {
+        "data": (2, 3, frames, 12, 12),
+        "label": (2, 2, frames - 1, 10, 10),
+    }
+
+
 def test_rules_stay_and_phases_have_their_own():
     train = DATA.replace('"d"', '"d" include { phase: TRAIN }')
     test = DATA.replace('"d"', '"d" include { phase: TEST not_stage: "late" }').replace("6", "9")
