@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pycaffe_dist.aliases import Array, ArrayModule, DType
 from pycaffe_dist.layer import Layer
+from pycaffe_dist.proto.caffe_pb2 import ConvolutionParameter, DeformableConvolutionParameter
 
 CACHED = 1 << 18  # values of a blob that are worked on together, to stay in the cache
 
@@ -104,9 +105,13 @@ class Windows:
             xp.add(seen, columns[(slice(None), slice(None), *position, *windows)], out=seen)
 
 
-def read_windows(layer: Layer, axes: int) -> Windows:
+def read_windows(
+    layer: Layer,
+    axes: int,
+    param: ConvolutionParameter | DeformableConvolutionParameter | None = None,
+) -> Windows:
     """What a convolution_param says of kernel, stride, pad and dilation for so many axes."""
-    param = layer.layer_param.convolution_param
+    param = param or layer.layer_param.convolution_param
 
     def sizes(name: str, sides: str, default: int | None) -> Sizes:
         given = list(getattr(param, name))

@@ -19,6 +19,7 @@ from pycaffe_dist.proto.dialects import Message, dialects
 FORKS = {
     "pcd": "pycaffe_dist itself",
     "ssd": "the SSD fork (weiliu89/caffe)",
+    "textboxes": "TextBoxes++ (MhLiao/TextBoxes_plusplus)",
     "refinedet": "RefineDet (sfzhang15/RefineDet)",
     "frcnn": "the Fast R-CNN fork (rbgirshick/caffe-fast-rcnn)",
     "rfcn": "R-FCN (daijifeng001/caffe-rfcn)",
@@ -43,6 +44,7 @@ FORKS = {
     "warpctc": "warpctc-caffe (xmfbit/warpctc-caffe)",
     "ocr": "caffe_ocr (senlinuc/caffe_ocr)",
     "densenet": "the DenseNet fork (Tongcheng/caffe)",
+    "grl": "the gradient reversal fork (ddtm/caffe)",
     "stn": "the spatial transformer fork (christopher5106/last_caffe_with_stn)",
     "dw": "the depthwise convolution layer of yonghenglh6/DepthwiseConvolution",
     "shuffle": "ShuffleNet (farmingyard/ShuffleNet)",
@@ -125,6 +127,8 @@ _LAYER_TYPES = """
         SpatialProduct
     deeplab psp arc: Interp MatRead MatWrite SegAccuracy UniqueLabel
     crfrnn: MultiStageMeanfield
+    deformable: DeformableConvolution
+    grl: GradientScaler
     flownet: ChannelNorm Correlation1D DataAugmentation FLOWriter FlowAugmentation ImgReader NegReLU
     flownet arc: Accum Correlation Downsample FlowWarp LpqLoss Mean Resample
     stn: SpatialTransformer

@@ -102,6 +102,15 @@ def test_float32_stays():
     assert all(c.dtype == np.float32 for c in run.layer.coeffs)
 
 
+def test_one_bottom_is_scaled_by_its_coeff():
+    """As the deploy nets of FlowNet 2 have it; without one, a bottom may have been forgotten."""
+    layer = f'bottom: "x" {LAYER % "coeff: 0.25"}'
+    check_layer(LayerCase(layer, [SHAPE], reference=lambda x: 0.25 * x))
+    for settings in ("", "operation: MAX", "operation: PROD"):
+        with pytest.raises(NetError, match="takes 2 or more bottom"):
+            LayerRun(LayerCase(f'bottom: "x" {LAYER % settings}', [SHAPE]))
+
+
 @pytest.mark.parametrize(
     ("settings", "shapes", "message"),
     [

@@ -19,6 +19,7 @@ FEATURES4 = (4, 6)
 FEATURES, PEOPLE = (3, 6), np.array([-1.0, 1, -1])
 CASES = {
     "BatchNorm": ("batch_norm_param { scale_bias: true moving_average_fraction: 0.5 }", [(4, 3)]),
+    "GradientScaler": ("gradient_scaler_param { max_iter: 20 }", [FEATURES]),
     "LabelSpecificRescale": (
         "label_specific_rescale_param { positive_weight_base: 2 gamma: 0.5 power: 1 }",
         [SCORES, LABELS],

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
-from pycaffe_dist.aliases import Array, Facts
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.layer import register
+from pycaffe_dist.layers.counted import Counted
 from pycaffe_dist.layers.loss import class_numbers
 from pycaffe_dist.layers.work import Working
 from pycaffe_dist.proto.caffe_pb2 import TRAIN
@@ -76,23 +77,8 @@ class LabelSpecific(Working):
         return self.xp.arange(self.folded[0]), labels.reshape(-1)
 
 
-class Scheduled(LabelSpecific):
-    """A number that changes with each training pass; counted from ``iteration`` on."""
-
-    remembers = True
-
-    def start(self, iteration: int) -> None:
-        self.iteration = iteration
-
-    def get_state(self) -> Facts:
-        return {"iteration": self.iteration}
-
-    def set_state(self, state: Facts) -> None:
-        self.iteration = int(state["iteration"])
-
-
 @register("LabelSpecificAdd")
-class LabelSpecificAdd(Scheduled):
+class LabelSpecificAdd(Counted, LabelSpecific):
     """In TRAIN the label's score s becomes s + bias if s > −bias (AM-softmax);  ∂x = ∂y.
 
     With ``bias_base`` the bias is base − 1 + (1 + gamma·i)^power within bias_min and bias_max, i
@@ -126,7 +112,7 @@ class LabelSpecificAdd(Scheduled):
 
 
 @register("LabelSpecificRescale")
-class LabelSpecificRescale(Scheduled):
+class LabelSpecificRescale(Counted, LabelSpecific):
     """In TRAIN (in TEST too with ``rescale_test``) the label's score is multiplied by w =
     ``positive_weight``, all others by ``negative_weight``;  ∂x is the derivative.
 
@@ -175,7 +161,7 @@ class LabelSpecificRescale(Scheduled):
 
 
 @register("LabelSpecificMargin")
-class LabelSpecificMargin(Scheduled):
+class LabelSpecificMargin(Counted, LabelSpecific):
     """In TRAIN the label's score c = cos θ becomes cos(θ + m), m in degrees (ArcFace);
     ∂x = ∂y·(cos m + c / √(1 − c² + 10⁻¹²) · sin m).
 

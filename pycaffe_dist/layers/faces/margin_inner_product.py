@@ -6,9 +6,10 @@ is |x||w| ψ(θ), ψ(θ) = (−1)ᵏ cos mθ − 2k for θ in [kπ/m, (k + 1)π/
 
 from __future__ import annotations
 
-from pycaffe_dist.aliases import Array, ArrayModule, Facts
+from pycaffe_dist.aliases import Array, ArrayModule
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.layer import Layer, register
+from pycaffe_dist.layer import register
+from pycaffe_dist.layers.counted import Counted
 from pycaffe_dist.layers.loss import class_numbers
 from pycaffe_dist.proto.caffe_pb2 import (
     LargeMarginInnerProductParameter,
@@ -34,7 +35,7 @@ def margin(xp: ArrayModule, m: int, c: Array) -> tuple[Array, Array, Array]:
     return psi, s3 * (32 * c**3 - 16 * c), s3 * (24 * c**4 - 8 * c**2 - 1) - s4
 
 
-class AngularProduct(Layer):
+class AngularProduct(Counted):
     """y = x Wᵀ, at the label (|x||w| ψ(θ) + λ xw)/(1 + λ).
 
     λ = max(base·(1 + gamma·i)^−power, lambda_min), i is ``iteration`` plus the forward passes so
@@ -44,7 +45,6 @@ class AngularProduct(Layer):
     bottoms = 2
     tops = (1, 2)
     label_bottoms = (1,)
-    remembers = True  # how many passes there were, and W scaled by each of them
 
     def read(
         self,
@@ -54,7 +54,8 @@ class AngularProduct(Layer):
     ) -> None:
         """``name`` is that of the parameter's ``type``."""
         self.param = param
-        self.outputs, self.iteration = param.num_output, param.iteration
+        self.outputs = param.num_output
+        self.start(param.iteration)
         self.check(name in TIMES, f"type must be one of {', '.join(TIMES)}, found {name}")
         self.times = TIMES[name]
         self.axis = bottom[0].axis(param.axis)
@@ -89,12 +90,6 @@ class AngularProduct(Layer):
             x_norm, w_norm, cosine = self._angles(bottom, at)
             psi, _, _ = margin(xp, self.times, cosine)
             y[at] = (x_norm * w_norm * psi + self.mix * y[at]) / (1 + self.mix)
-
-    def get_state(self) -> Facts:
-        return {"iteration": self.iteration}
-
-    def set_state(self, state: Facts) -> None:
-        self.iteration = int(state["iteration"])
 
     def flops(self, bottom: Views, top: Views) -> int:
         return int(2 * top[0].count * self.inputs)

@@ -25,6 +25,10 @@ class DetectionOutput(Layer):
     A fourth bottom of RefineDet has the probabilities (N, P·2) of an earlier stage: priors with one
     below ``objectness_score`` are background.  A fifth has its offsets, by which priors are moved.
     Pictures are not drawn: ``visualize`` only says that the fourth bottom is an image.
+
+    ``use_polygon`` (TextBoxes++): offsets (N, P·L·12), 4 of a box and 8 of the corners of a
+    quadrilateral, x and y in turn, clockwise from the upper left: the prior's corner + offset ·
+    variance · the prior's width or height.  Rows of the top have 15 values, with the corners last.
     """
 
     bottoms = (3, 5)
@@ -40,6 +44,11 @@ class DetectionOutput(Layer):
         self.check(p.nms_param.nms_threshold >= 0, "nms_threshold must not be below 0")
         self.check(0 < p.nms_param.eta <= 1, "eta must be above 0 and at most 1")
         self.variances = not p.variance_encoded_in_target
+        self.corners = 8 if p.use_polygon else 0
+        self.check(
+            not p.use_polygon or (p.code_type == boxes.CENTER_SIZE and self.variances),
+            "use_polygon goes with code_type CENTER_SIZE, and without variance_encoded_in_target",
+        )
         given = p.HasField("confidence_threshold")
         self.threshold = np.float32(p.confidence_threshold) if given else LEAST
         self.top_k = p.nms_param.top_k if p.nms_param.HasField("top_k") else -1
@@ -49,8 +58,10 @@ class DetectionOutput(Layer):
 
     def reshape(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.detection_output_param
-        self.shape = Predictions(self, bottom, p.num_classes, p.share_location)
-        top[0].reshape(1, 1, 1, 7)
+        self.shape = Predictions(
+            self, bottom, p.num_classes, p.share_location, values=4 + self.corners
+        )
+        top[0].reshape(1, 1, 1, 7 + self.corners)
 
     def forward(self, bottom: Views, top: Views) -> None:
         s = self.shape
@@ -63,11 +74,11 @@ class DetectionOutput(Layer):
             found.append(self._one_image(i, offsets[i], likely, near, variances))
         rows = np.concatenate(found)
         if not len(rows):
-            rows = np.full((s.num, 7), -1.0)
+            rows = np.full((s.num, 7 + self.corners), -1.0)
             rows[:, 0] = np.arange(s.num)
-        top[0].reshape(1, 1, len(rows), 7)
+        top[0].reshape(1, 1, *rows.shape)
         top[0].data[0, 0] = rows
-        self.saved.add(rows, s.num)
+        self.saved.add(rows[:, :7], s.num)
 
     def _refined(
         self, i: int, scores: Array, priors: Array, variances: Array | None
@@ -86,12 +97,12 @@ class DetectionOutput(Layer):
     def _one_image(
         self, image: int, offsets: Array, scores: Array, priors: Array, variances: Array | None
     ) -> Array:
-        """The rows of an image: (m, 7)."""
+        """The rows of an image: (m, 7), or (m, 15) with the corners of polygons."""
         p = self.layer_param.detection_output_param
-        found = [np.zeros((0, 7))]
+        found = [np.zeros((0, 7 + self.corners))]
         by_class = np.ascontiguousarray(scores.T)
         if p.share_location:
-            everywhere = boxes.decode(p.code_type, priors, variances, offsets[:, 0])
+            everywhere = boxes.decode(p.code_type, priors, variances, offsets[:, 0, :4])
         for c in range(p.num_classes):
             if c == p.background_label_id:
                 continue
@@ -100,11 +111,15 @@ class DetectionOutput(Layer):
                 placed = everywhere[likely]
             else:
                 spread = None if variances is None else variances[likely]
-                placed = boxes.decode(p.code_type, priors[likely], spread, offsets[likely, c])
+                placed = boxes.decode(p.code_type, priors[likely], spread, offsets[likely, c, :4])
             kept = boxes.nms(placed, p.nms_param.nms_threshold, p.nms_param.eta)
-            rows = np.empty((len(kept), 7))
-            rows[:, 0], rows[:, 1], rows[:, 2] = image, c, by_class[c, likely[kept]]
-            rows[:, 3:] = placed[kept]
+            which = likely[kept]
+            rows = np.empty((len(kept), 7 + self.corners))
+            rows[:, 0], rows[:, 1], rows[:, 2] = image, c, by_class[c, which]
+            rows[:, 3:7] = placed[kept]
+            if self.corners and variances is not None:
+                own = offsets[which, 0 if p.share_location else c, 4:]
+                rows[:, 7:] = _polygons(priors[which], variances[which], own)
             found.append(rows)
         rows = np.concatenate(found)
         if -1 < p.keep_top_k < len(rows):
@@ -123,3 +138,12 @@ class DetectionOutput(Layer):
 
     def flops(self, bottom: Views, top: Views) -> int:
         return bottom[0].count + bottom[1].count
+
+
+def _polygons(priors: Array, variances: Array, offsets: Array) -> Array:
+    """(m, 8): the corners of priors, moved by offsets in parts of the priors' sizes."""
+    size = priors[:, 2:] - priors[:, :2]
+    moved = offsets.reshape(-1, 4, 2) * variances[:, None, :2] * size[:, None]
+    corners = priors[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    polygons: Array = corners + moved.reshape(-1, 8)
+    return polygons

@@ -13,14 +13,17 @@ from pycaffe_dist.layer import Layer
 
 @dataclass
 class Predictions:
-    """Offsets (N, P·L·4), scores (N, P·K) and priors (1, 2, P·4), which must fit each other."""
+    """Offsets (N, P·L·V), scores (N, P·K) and priors (1, 2, P·4), which must fit each other."""
 
     num: int
     priors: int
     classes: int
     locations: int  # L: 1, or one for each class
+    values: int  # V of an offset: 4, for a box
 
-    def __init__(self, layer: Layer, bottom: Views, classes: int, shared: bool) -> None:
+    def __init__(
+        self, layer: Layer, bottom: Views, classes: int, shared: bool, values: int = 4
+    ) -> None:
         loc, conf, prior = bottom[0].shape, bottom[1].shape, bottom[2].shape
         layer.check(
             len(prior) >= 3 and prior[1] == 2 and bottom[2].count % 8 == 0,
@@ -28,7 +31,8 @@ class Predictions:
         )
         self.num, self.priors = loc[0], bottom[2].count_from(2) // 4
         self.classes, self.locations = classes, 1 if shared else classes
-        wanted = self.priors * self.locations * 4, self.priors * classes
+        self.values = values
+        wanted = self.priors * self.locations * values, self.priors * classes
         layer.check(
             conf[0] == self.num and (bottom[0].count_from(1), bottom[1].count_from(1)) == wanted,
             f"{self.priors} priors and {classes} classes take offsets of the shape "
@@ -37,7 +41,7 @@ class Predictions:
         )
 
     def offsets(self, values: Array) -> Array:
-        return values.reshape(self.num, self.priors, self.locations, 4)
+        return values.reshape(self.num, self.priors, self.locations, self.values)
 
     def scores(self, values: Array) -> Array:
         return values.reshape(self.num, self.priors, self.classes)

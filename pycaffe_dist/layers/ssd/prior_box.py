@@ -43,6 +43,10 @@ class Priors(Layer):
         """(P, 2): the widths and heights of a cell's boxes in pixels."""
         raise NotImplementedError
 
+    def on_edge(self) -> Array:
+        """(P,): which boxes are centred on the lower edge of their cell, not in it."""
+        return np.zeros(len(self.sizes), bool)
+
     def _pair(self, p: PriorBoxParameter, what: str, both: str) -> tuple[float, float] | None:
         """(height, width) that are given as one number or as two."""
         h, w = f"{what}_h", f"{what}_w"
@@ -75,10 +79,11 @@ class Priors(Layer):
     def _boxes(self, cells: Pair, image: Pair) -> Array:
         step = np.array(self.step or np.divide(image, cells, dtype=np.float32), np.float32)
         offset = np.float32(self.layer_param.prior_box_param.offset)
-        y, x = (
-            (np.arange(n, dtype=np.float32) + offset) * s for n, s in zip(cells, step, strict=True)
-        )
-        centre = np.stack(np.meshgrid(x, y), -1)[:, :, None].astype(float)
+        row, column = (np.arange(n, dtype=np.float32) for n in cells)
+        y = (row[:, None] + np.where(self.on_edge(), np.float32(1), offset)) * step[0]
+        x = (column + offset) * step[1]
+        centre = np.empty((*map(len, (row, column)), len(self.sizes), 2))
+        centre[..., 0], centre[..., 1] = x[:, None], y[:, None]
         half = self.sizes.astype(float) / 2
         boxes: Array = np.concatenate([centre - half, centre + half], -1)
         boxes /= (*image[::-1], *image[::-1])
@@ -89,6 +94,9 @@ class Priors(Layer):
 class PriorBox(Priors):
     """For each min_size s (cut to an integer): a square of s; one of √(s·S) with its max_size S;
     then s·√r wide and s/√r high for each aspect ratio r but 1, and for 1/r if ``flip``.
+
+    With ``denser_prior_boxes`` (TextBoxes++) each is followed by one of its size that is centred on
+    the lower edge of the cell.
     """
 
     def box_sizes(self, p: PriorBoxParameter) -> Array:
@@ -112,7 +120,11 @@ class PriorBox(Priors):
             if p.max_size:
                 sizes.append([np.sqrt(s * int(p.max_size[i]))] * 2)
             sizes += [[s * r, s / r] for r in root]
-        return np.array(sizes, np.float32)
+        return np.repeat(np.array(sizes, np.float32), 2 if p.denser_prior_boxes else 1, axis=0)
+
+    def on_edge(self) -> Array:
+        odd = np.arange(len(self.sizes)) % 2 == 1
+        return odd & self.layer_param.prior_box_param.denser_prior_boxes
 
 
 def _ratios(p: PriorBoxParameter) -> list[float]:

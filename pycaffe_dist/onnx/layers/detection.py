@@ -35,6 +35,8 @@ def detection_output(g: Graph, layer: DetectionOutput, x: Values) -> str:
         )
     if layer.earlier:
         raise layer.error("RefineDet's further bottoms have no form in ONNX yet")
+    if layer.corners:
+        raise layer.error("the polygons of TextBoxes++ have no form in ONNX yet")
     offsets = g.reshape(x[0], [s.num, s.priors, s.locations, 4])
     scores = g.op("Transpose", g.reshape(x[1], [s.num, s.priors, s.classes]), perm=[0, 2, 1])
     boxes = _decoded(g, layer, offsets, x[2])  # (N, L, P, 4)
