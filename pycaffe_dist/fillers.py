@@ -89,8 +89,8 @@ def xavier(f: FillerParameter, array: Array) -> None:
 
 @filler("msra")
 def msra(f: FillerParameter, array: Array) -> None:
-    """N(0, √(2 / n))"""
-    std = np.sqrt(2.0 / _fan(f, array))
+    """N(0, √(2 / n / (1 + alpha²))), alpha the slope of leaky ReLUs behind (happynear's fork)."""
+    std = np.sqrt(2.0 / _fan(f, array) / (1 + f.alpha * f.alpha))
     _draw(array, lambda count: generator().normal(0.0, std, count))
 
 

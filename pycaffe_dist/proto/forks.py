@@ -66,6 +66,7 @@ FORKS = {
     "pushin": "the pruning fork jwcom79/caffe",
     "pr3057": "BVLC pull request 3057 (what was merged is round_mode)",
     "single": "the Caffe of a single repository",
+    "several": "several forks",
 }
 
 # Fields of layers of which neither a schema nor a layer is known.
@@ -133,6 +134,7 @@ _LAYER_TYPES = """
     flownet arc: Accum Correlation Downsample FlowWarp LpqLoss Mean Resample
     stn: SpatialTransformer
     c3d: Convolution3D Deconvolution3D L2Normalize Pooling3D
+    several: Normalization
     mscnn: BboxAccuracy BoxOutput DetectionAccuracy DetectionLoss ImageGtData ProposalTarget
     dgd: GuidedDropout
     search: LabeledMatching RandomSamplingSoftmaxLoss UnlabeledMatching

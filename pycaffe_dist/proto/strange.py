@@ -99,8 +99,14 @@ _UNREAD = """
 """
 
 
+# Read wherever they stand: what fillers know.
+_EVERYWHERE = "FillerParameter: alpha"
+
 # Of layers of any type: how a fork rounds or prunes their numbers, which is not done here.
 _PASSED_OVER = ("quantization_param", "pruning_param", "fixed_param")
+# The scale and shift that BatchNorm has within in two of Intel's engines, and not in its plain one;
+# where a Scale is behind it, they are that Scale.
+_WITHIN = "BatchNormParameter: filler use_weight_bias bias_term"
 
 
 def _names(table: str) -> set[str]:
@@ -114,6 +120,7 @@ def _names(table: str) -> set[str]:
 
 HARMLESS = _names(_HARMLESS) | _names(_IDLE)
 UNREAD = _names(_IDLE) | _names(_UNREAD)  # in forks' own messages
+_NOT_TELLING = HARMLESS | _names(_EVERYWHERE) | _names(_WITHIN)
 _WITH_UNREAD = {where.partition(".")[0] for where in UNREAD}
 
 
@@ -123,7 +130,7 @@ def telling(param: Message) -> list[str]:
     These are all that BVLC's messages have of forks, ``PoolingParameter.dilation``, and of forks'
     own messages what none of our layers reads.
     """
-    return [where for where in dict.fromkeys(_strange(param)) if where not in HARMLESS]
+    return [where for where in dict.fromkeys(_strange(param)) if where not in _NOT_TELLING]
 
 
 def origin(where: str) -> str:
@@ -150,8 +157,10 @@ def of_bvlc() -> frozenset[str]:
 
 
 def passed_over(layer: LayerParameter) -> list[str]:
-    """What a layer says of rounding or pruning: without it, results are near the fork's."""
-    return [name for name in _PASSED_OVER if layer.HasField(name)]
+    """What a layer says and is not done: without it, results are near the fork's."""
+    names = [name for name in _PASSED_OVER if layer.HasField(name)]
+    within = [where for where in dict.fromkeys(_strange(layer)) if where in _names(_WITHIN)]
+    return [*names, *within]
 
 
 def _strange(message: Message) -> Iterator[str]:

@@ -430,11 +430,12 @@ def test_unlabeled_matching():
     np.testing.assert_allclose(run.forward()[0], x @ x[[3, 2]].T)
 
 
-def test_l2_normalize():
+@pytest.mark.parametrize("name", ["L2Normalize", "Normalization"])
+def test_l2_normalize(name):
     def reference(x):
         return x / np.sqrt((x**2).sum((1, 2), keepdims=True))
 
-    check_layer(LayerCase('type: "L2Normalize"', [(4, 3, 2)], reference=reference))
+    check_layer(LayerCase(f'type: "{name}"', [(4, 3, 2)], reference=reference))
 
 
 @pytest.mark.parametrize(

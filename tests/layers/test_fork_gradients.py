@@ -19,6 +19,7 @@ CHECKED = {
     "test_changed.py::test_nvidias_batch_norm_copies_the_first_two_batches": "NvBatchNorm",
     "test_deformable_convolution.py::test_forward_and_gradients": "DeformableConvolution",
     "test_eltwise.py::test_one_bottom_is_scaled_by_its_coeff": "ScaledBottom",
+    "test_local.py::test_local": "Local",
     "test_faces.py::test_center_loss": "CenterLoss",
     "test_faces.py::test_channel_scale": "ChannelScale",
     "test_faces.py::test_flip": "Flip",

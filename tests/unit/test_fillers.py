@@ -131,6 +131,11 @@ def test_xavier_never_leaves_its_range_and_nearly_reaches_it(shape, text, n):
     assert limit * 0.9 < x.max() <= limit * (1 + 1e-6)
 
 
+def test_msra_for_leaky_relus():
+    x = filled("type: 'msra' alpha: 2", (1000, 50))
+    assert x.std() == pytest.approx(np.sqrt(2 / 50 / 5), rel=0.02)
+
+
 def test_msra_is_no_uniform_distribution():
     x = filled("type: 'msra'", (1000, 50))
     assert np.abs(x).max() > 3.5 * x.std()

@@ -14,7 +14,15 @@ from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.caffe_pb2 import DESCRIPTOR, LayerParameter, NetParameter
 from pycaffe_dist.proto.dialects import PRIVATE
-from pycaffe_dist.proto.strange import HARMLESS, UNREAD, ignored, of_bvlc, origin, telling
+from pycaffe_dist.proto.strange import (
+    HARMLESS,
+    UNREAD,
+    ignored,
+    of_bvlc,
+    origin,
+    passed_over,
+    telling,
+)
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.registry import create_layer, layer_types, messages_of
 
@@ -32,13 +40,21 @@ def layer(text: str) -> LayerParameter:
         ("pooling_param { dilation: 1 avg_include_pad: true }", []),  # the defaults
         ("pooling_param { pool: LOWRES }", ["PoolingParameter.pool"]),
         ("pooling_param { engine: MKL2017 torch_pooling: true }", []),
-        ("convolution_param { weight_filler { alpha: 2 } }", ["FillerParameter.alpha"]),
+        ("convolution_param { weight_filler { alpha: 2 } }", []),  # the fillers read it
+        ("convolution_param { weight_filler { diag_val: 2 } }", ["FillerParameter.diag_val"]),
+        ("batch_norm_param { filler { value: 1 } use_weight_bias: false }", []),  # passed over
         ("permute_param { order: 1 }", []),  # a message of a fork's layer
         ("loss_param { class_weighting: 1 }", ["LossParameter.class_weighting"]),
     ],
 )
 def test_what_changes_results(text: str, fields: list[str]) -> None:
     assert telling(layer(text)) == fields
+
+
+def test_the_scale_within_intels_engines_is_passed_over_with_a_word() -> None:
+    given = layer("batch_norm_param { filler { value: 1 } } pruning_param { coeff: 0.5 }")
+    assert passed_over(given) == ["pruning_param", "BatchNormParameter.filler"]
+    assert ignored(given) == []
 
 
 def test_what_changes_nothing() -> None:
