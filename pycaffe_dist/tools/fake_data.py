@@ -9,6 +9,7 @@ so its values, is found by following it through the net: to a loss, to an Embed,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from pycaffe_dist import caffe_log
 from pycaffe_dist.aliases import Shape
@@ -119,6 +120,9 @@ class _Trial:
         self.sources = [Source(la, net.name, batch_size, python) for la in here if _is_source(la)]
         self.python = python
         self.layers = [layer for layer in here if not _is_source(layer)]
+        for source in self.sources:
+            if not source.says_batch:
+                source.batch = max([source.batch, *self._reshaped_labels(source.tops[1:])])
         self.recurrent = any(layer.type in MARKED for layer in self.layers)
         self.state = state
         self.problems: list[str] = []
@@ -228,6 +232,13 @@ class _Trial:
             for i, name in enumerate(layer.bottom):
                 if name == blob:
                     yield layer, i
+
+    def _reshaped_labels(self, tops: Sequence[str]) -> Iterator[int]:
+        """How many labels there are where a Reshape says it: (16, 24) of sequences are 384."""
+        for layer, _ in (taker for top in tops for taker in self._takers(top)):
+            sizes = layer.reshape_param.shape.dim
+            if layer.type == "Reshape" and sizes and min(sizes) > 0:
+                yield prod(sizes)
 
     def _users(self, tops: Sequence[str]) -> set[str]:
         """The types of the layers that take a source's tops, reshaping not counted."""

@@ -69,6 +69,7 @@ class Source:
         self.tops = list(layer.top)
         settings = str(layer).lower()
         found = re.search(r"batch_size\W+(\d+)", settings)  # in whichever message; or param_str
+        self.says_batch = bool(batch_size or found)
         self.batch = batch_size or (int(found[1]) if found else 1)
         # Images that keep their proportions come one by one.
         self.batch = 1 if "fit_small_size" in settings else max(1, self.batch)

@@ -161,8 +161,9 @@ def use_in(layer: LayerParameter, i: int, known: dict[str, Shape], batch: int) -
     if layer.type in CTC or layer.type == "LabelsequenceAccuracy":
         return _sequences(layer, i, first)
     axis = _class_axis(layer) % len(first)
+    by_arg_max = first[axis] == 1 and layer.type in ("Accuracy", "SegAccuracy")
     return Use(
-        classes=first[axis] if first[axis] > 1 else 0,  # 1 is what ArgMax leaves
+        classes=0 if by_arg_max else first[axis],
         shape=first[:axis] + first[axis + 1 :],
     )
 

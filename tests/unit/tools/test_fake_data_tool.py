@@ -240,6 +240,36 @@ def test_what_nothing_takes_and_unknown_sources():
     assert tops(fake_data(net(text, IP)))["label"][0] == (6,)
 
 
+def test_the_batch_of_a_source_that_does_not_say_it():
+    """Python layers of LRCN's: what their labels become tells how many there are."""
+    given = net(
+        'layer { name: "d" type: "Python" top: "data" top: "label" top: "marks" '
+        'python_param { module: "sequence_input_layer" layer: "videoReadTrain_RGB" } }',
+        IP,
+        *(
+            f'layer {{ name: "{top}" type: "Reshape" bottom: "{bottom}" top: "{top}" '
+            f"reshape_param {{ shape {{ {sizes} }} }} }}"
+            for bottom, top, sizes in (
+                ("ip", "steps", "dim: 4 dim: 3 dim: 7"),
+                ("label", "labels", "dim: 4 dim: 3"),
+                ("marks", "cont", "dim: 4 dim: 3"),
+            )
+        ),
+        'layer { name: "r" type: "LSTM" bottom: "steps" bottom: "cont" top: "r" '
+        "recurrent_param { num_output: 5 } }",
+        loss("SoftmaxWithLoss", "r", "labels", settings="softmax_param { axis: 2 }"),
+    )
+    found = tops(fake_data(given))
+    assert found["data"][0][0] == 12
+    assert [np.prod(found[top][0]) for top in ("label", "marks")] == [12, 12]
+
+
+def test_a_loss_with_a_single_class_gets_its_label():
+    single = IP.replace("num_output: 7", "num_output: 1")
+    given = net(DATA, single, loss("SoftmaxWithLoss", "ip", "label"))
+    assert tops(fake_data(given))["label"] == ((6,), "integer", 0, 1)
+
+
 @pytest.mark.parametrize(("settings", "frames"), [("new_length: 4", 4), ("", 16)])
 def test_clips_of_a_source_that_nobody_knows(settings, frames):
     """C3D's forks have sources of their own; what reads them says that they give clips."""
