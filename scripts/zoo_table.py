@@ -129,11 +129,11 @@ def with_random_weights(path: Path, folder: str) -> tuple[str, str]:
         raise NotMeant("has a loss")
     files = f"{folder}/net.prototxt", f"{folder}/net.caffemodel"
     try:
-        few = in_test(path)
+        few = without_sources(param, BATCH)
         batches(few, BATCH)
         net = built(few)
     except PcdError:
-        net = built(in_test(path))
+        net = built(without_sources(filter_net(in_test(path)), None))
     Path(files[0]).write_text(format_text(net.written))
     randomise(net)
     save_weights(net, files[1])
@@ -170,14 +170,19 @@ def deployed(path: Path) -> NetParameter:
 
     Nor with the best classes at its end, which turn with the last bit of what is below.
     """
-    net = filter_net(in_test(path))
-    if any(not layer.bottom and layer.type != "Input" for layer in net.layer):
-        net = fake_data(net, batch_size=1)
+    net = without_sources(filter_net(in_test(path)), 1)
     batches(net, 1)
     read = {bottom for layer in net.layer for bottom in layer.bottom}
     ends = [la for la in net.layer if la.type == "ArgMax" and not read & set(la.top)]
     for layer in ends:
         net.layer.remove(layer)
+    return net
+
+
+def without_sources(net: NetParameter, batch: int | None) -> NetParameter:
+    """The net as it is, or with its data made up, if it reads any."""
+    if any(not layer.bottom and layer.type != "Input" for layer in net.layer):
+        return fake_data(net, batch_size=batch)
     return net
 
 

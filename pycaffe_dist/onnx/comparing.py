@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
 from pycaffe_dist.layers.yolo.detection_output import YoloOutput
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference
+from pycaffe_dist.onnx.exporters import brings_data
 
 FAIR = 3  # how many times as much as our layers ONNX Runtime may round
 MOST_ROUNDED = 100  # tolerances; where rounding changes more, a difference tells nothing
@@ -121,7 +123,12 @@ def _in_order(boxes: Array, like: Array) -> Array:
 def _forward(net: Net, inputs: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
     for name, values in inputs.items():
         net.blobs[net.blob_ids[name]].data[...] = values
-    net.forward()
+    # Sources would put their own data there.
+    count = len(net.layers)
+    sources = [-1, *(i for i in range(count) if brings_data(net, i)), count]
+    for before, behind in itertools.pairwise(sources):
+        if before + 1 < behind:
+            net.forward(before + 1, behind - 1)
     return {name: net.blobs[net.blob_ids[name]].data.copy() for name in names}
 
 

@@ -18,6 +18,7 @@ from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.layers.ocr.ctc_decoder import LabelsequenceAccuracy
 from pycaffe_dist.layers.parameter import Parameter
 from pycaffe_dist.layers.rcnn.ohem import BoxAnnotatorOHEM
+from pycaffe_dist.layers.segmentation.mat_write import MatWrite
 from pycaffe_dist.layers.segmentation.seg_accuracy import SegAccuracy
 from pycaffe_dist.layers.silence import Silence
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
@@ -25,7 +26,7 @@ from pycaffe_dist.layers.ssd.detection_evaluate import DetectionEvaluate
 from pycaffe_dist.layers.ssd.prior_box import Priors
 from pycaffe_dist.layers.yolo.segmentation import SegmentationEvaluate
 from pycaffe_dist.net import Net
-from pycaffe_dist.onnx.exporters import exporter
+from pycaffe_dist.onnx.exporters import brings_data, exporter
 from pycaffe_dist.onnx.graph import Graph, Value
 from pycaffe_dist.version import VERSION
 
@@ -34,7 +35,8 @@ Dynamic = Mapping[str, Sequence[int]] | bool | Literal["image"]
 OLDEST, USUAL = 13, 17
 # What only training and measuring need.
 LEFT_OUT: tuple[type[Layer], ...] = (Loss, Accuracy, SegAccuracy, LabelsequenceAccuracy)
-LEFT_OUT += (DetectionEvaluate, SegmentationEvaluate, BoxAnnotatorOHEM, Silence, HDF5Output)
+LEFT_OUT += (DetectionEvaluate, SegmentationEvaluate, BoxAnnotatorOHEM)
+LEFT_OUT += (Silence, HDF5Output, MatWrite)
 
 
 @dataclass
@@ -99,7 +101,7 @@ class _Export:
             self.graph.scope = layer.name
             if isinstance(layer, LEFT_OUT):
                 self._leave_out(i, layer)
-            elif not self.net.bottom_ids[i] and exporter(layer) is None:
+            elif isinstance(layer, Parameter) or brings_data(self.net, i):
                 self._source(i, layer)
             else:
                 self._layer(i, layer)

@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from pycaffe_dist.layer import Layer
+from pycaffe_dist.layers.parameter import Parameter
+from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.graph import Graph, Value
 
 # From a layer and the values of its bottoms to those of its tops: one, or a list.
@@ -34,6 +36,12 @@ def exporter(layer: Layer) -> Exporter | None:
     """That of the layer's class or of the nearest base that has one."""
     _load()
     return next((EXPORTERS[cls] for cls in type(layer).__mro__ if cls in EXPORTERS), None)
+
+
+def brings_data(net: Net, i: int) -> bool:
+    """Whether what a layer gives comes from outside, so that in ONNX it is an input."""
+    layer = net.layers[i]
+    return not net.bottom_ids[i] and not isinstance(layer, Parameter) and exporter(layer) is None
 
 
 @cache

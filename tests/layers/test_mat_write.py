@@ -57,7 +57,7 @@ def test_only_every_so_many_passes_write(tmp_path):
 
 @pytest.mark.parametrize("settings", [{"dry": True}, {"writes": False}])
 def test_a_net_that_is_only_tried_touches_no_file(tmp_path, settings):
-    text = layer(tmp_path, 'source: "not there"' if "dry" in settings else "")
+    text = layer(tmp_path, 'source: "not there"')
     param = parse_text(f'name: "m" {text}', LayerParameter()).message
     made = create_layer(param, Context(**settings))
     bottom = [View(Blob((2, 3)))]

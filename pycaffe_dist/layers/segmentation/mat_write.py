@@ -30,7 +30,7 @@ class MatWrite(Layer):
         self.check(p.strip >= 0, f"strip must not be negative, found {p.strip}")
         self.passes = 0
         self.names: list[str] | None = None
-        if p.source and not self.context.dry:
+        if p.source and self.context.writes and not self.context.dry:
             self.names = self._read_names(p.source, p.strip)
 
     def reshape(self, bottom: Views, top: Views) -> None:

@@ -133,3 +133,21 @@ def test_boxes_with_nearly_the_same_score_may_be_in_any_order():
     assert output.apart({"boxes": ours}, {"boxes": swapped[:, :, ::-1]}) > 0.1
     swapped[0, 0, 2, 5] += 0.2
     assert output.apart({"boxes": ours}, {"boxes": swapped}) > 0.1
+
+
+@pytest.mark.parametrize("kind", ["MemoryData", "DummyData"])
+def test_sources_do_not_put_their_own_data_in_the_place_of_the_inputs(kind):
+    """One has none, and says so; another makes some up."""
+    settings = {
+        "MemoryData": "memory_data_param { batch_size: 2 channels: 3 height: 1 width: 1 }",
+        "DummyData": "dummy_data_param { shape { dim: 2 dim: 3 dim: 1 dim: 1 } shape { dim: 2 } "
+        "data_filler { type: 'gaussian' } data_filler { type: 'gaussian' } }",
+    }
+    text = (
+        f'layer {{ name: "d" type: "{kind}" top: "data" top: "label" {settings[kind]} }} '
+        'layer { name: "s" type: "Silence" bottom: "label" } '
+        'layer { name: "p" type: "Power" bottom: "data" top: "y" power_param { scale: 2 } }'
+    )
+    net = Net(parse_text(text, NetParameter()).message, Context(engine=NUMPY))
+    data = np.random.default_rng(0).standard_normal((2, 3, 1, 1)).astype(np.float32)
+    assert compare(net, {"data": data}, {"y": 2 * data}, LIMIT)["y"].apart == 0
