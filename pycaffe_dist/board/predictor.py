@@ -98,7 +98,7 @@ class Predictor:
         said: Facts = {"kind": self.kind, "weights": self.how.pretrained_model}
         said["height"], said["width"] = image.shape[:2]
         if said["kind"] == "boxes":
-            rows = found.reshape(-1, 7)
+            rows = found.reshape(-1, found.shape[-1])[:, :7]  # polygons are not drawn
             rows = rows[(rows[:, 1] >= 0) & (rows[:, 2] >= LEAST_SCORE)]
             said["boxes"] = [
                 {"label": self.label(int(r[1])), "score": float(r[2]), "at": r[3:].tolist()}

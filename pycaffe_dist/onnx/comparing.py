@@ -113,7 +113,7 @@ def _are_places(values: Array, size: int) -> bool:
 
 def _in_order(boxes: Array, like: Array) -> Array:
     """Rows of image, label, score and corners; where the scores of ``like`` tie, by corners."""
-    rows, keys = boxes.reshape(-1, 7), like.reshape(-1, 7)
+    rows, keys = (a.reshape(-1, a.shape[-1]) for a in (boxes, like))
     new = (np.abs(np.diff(keys[:, :3], axis=0)) > TIE).any(axis=1)
     groups = np.concatenate([[0], np.cumsum(new)])
     corners = np.round(rows[:, 3:] / (10 * TIE))

@@ -59,7 +59,8 @@ class BoxDetector(ImageNet):
     def detect(self, image: Pixels, name: str = "", threshold: float = 0.0) -> Found:
         """What is in an image, with a score of at least ``threshold``."""
         self.run(image)
-        rows = np.array(self.output.data, np.float64).reshape(-1, COLUMNS)
+        found = np.array(self.output.data, np.float64)
+        rows = found.reshape(-1, found.shape[-1])[:, :COLUMNS]  # polygons are not drawn
         rows = rows[(rows[:, 1] >= 0) & (rows[:, 2] >= threshold)]
         rows = rows[np.argsort(-rows[:, 2], kind="stable"), 1:]
         size = image.shape[0], image.shape[1]

@@ -11,6 +11,7 @@ from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.ssd.predictions import Predictions, read_priors
 from pycaffe_dist.layers.ssd.save_output import SaveOutput
 
+CORNERS = (0, 1, 2, 1, 2, 3, 0, 3)  # of a box, clockwise from the upper left, by its values
 LEAST = np.finfo(np.float32).min  # the threshold where none is given
 
 
@@ -144,6 +145,6 @@ def _polygons(priors: Array, variances: Array, offsets: Array) -> Array:
     """(m, 8): the corners of priors, moved by offsets in parts of the priors' sizes."""
     size = priors[:, 2:] - priors[:, :2]
     moved = offsets.reshape(-1, 4, 2) * variances[:, None, :2] * size[:, None]
-    corners = priors[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    corners = priors[:, CORNERS]
     polygons: Array = corners + moved.reshape(-1, 8)
     return polygons

@@ -13,7 +13,7 @@ import numpy as np
 
 from pycaffe_dist.boxes import CORNER, CORNER_SIZE
 from pycaffe_dist.layers.rcnn.proposal import Proposal, grid
-from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
+from pycaffe_dist.layers.ssd.detection_output import CORNERS, DetectionOutput
 from pycaffe_dist.layers.yolo.detection_output import (
     YoloDetectionOutput,
     Yolov3DetectionOutput,
@@ -35,11 +35,9 @@ def detection_output(g: Graph, layer: DetectionOutput, x: Values) -> str:
         )
     if layer.earlier:
         raise layer.error("RefineDet's further bottoms have no form in ONNX yet")
-    if layer.corners:
-        raise layer.error("the polygons of TextBoxes++ have no form in ONNX yet")
-    offsets = g.reshape(x[0], [s.num, s.priors, s.locations, 4])
+    offsets = g.reshape(x[0], [s.num, s.priors, s.locations, s.values])
     scores = g.op("Transpose", g.reshape(x[1], [s.num, s.priors, s.classes]), perm=[0, 2, 1])
-    boxes = _decoded(g, layer, offsets, x[2])  # (N, L, P, 4)
+    boxes = _decoded(g, layer, offsets, x[2])  # (N, L, P, 4), or 12 with the corners of polygons
     classes = [c for c in range(s.classes) if c != p.background_label_id]
     scores = g.op("Gather", scores, g.ints(*classes), axis=1)
     scores = _best(g, scores, layer, s.priors)
@@ -49,14 +47,18 @@ def detection_output(g: Graph, layer: DetectionOutput, x: Values) -> str:
         one = found[0] if len(found) == 1 else g.op("Concat", *found, axis=0)
         rows.append(_kept(g, one, p.keep_top_k))
     every = rows[0] if len(rows) == 1 else g.op("Concat", *rows, axis=0)
-    return g.op("Unsqueeze", _or_nothing(g, every, s.num), g.ints(0, 1))
+    return g.op("Unsqueeze", _or_nothing(g, every, s.num, 7 + layer.corners), g.ints(0, 1))
 
 
 def _decoded(g: Graph, layer: DetectionOutput, offsets: str, priors: str) -> str:
-    """Boxes (N, L, P, 4) from offsets (N, P, L, 4)."""
+    """Boxes (N, L, P, 4) from offsets (N, P, L, 4); where those are 12, corners behind."""
     p, s = layer.layer_param.detection_output_param, layer.shape
     both = g.reshape(priors, [2, s.priors, 1, 4])
     prior, variance = (g.reshape(v, [s.priors, 1, 4]) for v in g.split(both, [1, 1], 0))
+    corners = ""
+    if layer.corners:
+        offsets, moves = g.split(offsets, [4, 8], 3)
+        corners = _corners(g, moves, prior, variance)
     moved = g.op("Mul", offsets, variance) if layer.variances else offsets
     low, high = g.split(prior, [2, 2], 2)
     size = g.op("Sub", high, low)
@@ -75,7 +77,16 @@ def _decoded(g: Graph, layer: DetectionOutput, offsets: str, priors: str) -> str
         centre = g.op("Add", g.op("Mul", first, size), centre)
         half = g.scaled(g.op("Mul", g.op("Exp", last), size), 0.5)
         boxes = g.op("Concat", g.op("Sub", centre, half), g.op("Add", centre, half), axis=3)
+    boxes = g.op("Concat", boxes, corners, axis=3) if corners else boxes
     return g.op("Transpose", boxes, perm=[0, 2, 1, 3])
+
+
+def _corners(g: Graph, moves: str, prior: str, variance: str) -> str:
+    """The corners of polygons (N, P, L, 8), of priors and variances (P, 1, 4)."""
+    low, high = g.split(prior, [2, 2], 2)
+    shares = g.op("Mul", g.op("Sub", high, low), g.slice(variance, 2, 0, 2))
+    moved = g.op("Mul", moves, g.op("Concat", *[shares] * 4, axis=2))
+    return g.op("Add", moved, g.op("Gather", prior, g.ints(*CORNERS), axis=2))
 
 
 def _best(g: Graph, scores: str, layer: DetectionOutput, priors: int) -> str:
@@ -91,23 +102,23 @@ def _best(g: Graph, scores: str, layer: DetectionOutput, priors: int) -> str:
 def _suppressed(
     g: Graph, layer: DetectionOutput, scores: str, boxes: str, image: int, row: int, label: int
 ) -> str:
-    """Rows (m, 7) of one class of one image, the best first."""
+    """Rows (m, 7) of one class of one image, the best first; 15 with the corners of polygons."""
     p, s = layer.layer_param.detection_output_param, layer.shape
     own = g.slice(g.slice(scores, 0, image, image + 1), 1, row, row + 1)  # (1, 1, P)
     at = 0 if p.share_location else label
     placed = g.slice(g.slice(boxes, 0, image, image + 1), 1, at, at + 1)
-    placed = g.reshape(placed, [1, s.priors, 4])
+    placed = g.reshape(placed, [1, s.priors, s.values])
     threshold = -0.5 if layer.threshold is None else float(np.float32(layer.threshold))
     found = g.op(
         "NonMaxSuppression",
-        placed,
+        g.slice(placed, 2, 0, 4) if layer.corners else placed,
         own,
         g.ints(ALL),
         g.constant([p.nms_param.nms_threshold]),
         g.constant([threshold]),
     )
     which = g.reshape(g.slice(found, 1, 2, 3), [-1])
-    taken = g.op("Gather", g.reshape(placed, [-1, 4]), which, axis=0)
+    taken = g.op("Gather", g.reshape(placed, [-1, s.values]), which, axis=0)
     score = g.reshape(g.op("Gather", g.reshape(own, [-1]), which, axis=0), [-1, 1])
     zeros = g.op("Mul", score, g.constant(0.0))
     head = [g.shifted(zeros, float(image)), g.shifted(zeros, float(label))]
@@ -125,9 +136,9 @@ def _kept(g: Graph, rows: str, most: int) -> str:
     return g.op("Gather", rows, ordered, axis=0)
 
 
-def _or_nothing(g: Graph, rows: str, images: int) -> str:
+def _or_nothing(g: Graph, rows: str, images: int, width: int = 7) -> str:
     """Where there is no row, one of −1 behind each image's number."""
-    nothing = np.full((images, 7), -1.0)
+    nothing = np.full((images, width), -1.0)
     nothing[:, 0] = np.arange(images)
     count = g.slice(g.op("Shape", rows), 0, 0, 1)
     none = g.op("Sub", g.ints(1), g.op("Min", count, g.ints(1)))

@@ -1,15 +1,19 @@
-"""Layers of optical flow: images looked at where a flow or a map points to."""
+"""Images looked at where a flow, a map or offsets point to, and what else optical flow needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.flow.correlation import Correlation
 from pycaffe_dist.layers.flow.flow_warp import FlowWarp
 from pycaffe_dist.layers.flow.l1_loss import ChannelNorm
 from pycaffe_dist.layers.flow.spatial_transformer import SpatialTransformer
+from pycaffe_dist.layers.rcnn.deformable_convolution import DeformableConvolution
+from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.onnx.exporters import exports
 from pycaffe_dist.onnx.graph import Graph, Value
 from pycaffe_dist.onnx.layers.regions import sample
@@ -29,9 +33,50 @@ def flow_warp(g: Graph, layer: FlowWarp, x: Values) -> str:
     columns = g.op("Add", across, g.constant(np.arange(w)))
     rows = g.op("Add", down, g.constant(np.arange(h)[:, None]))
     image = g.constant(np.arange(n).reshape(-1, 1, 1), np.int64)
-    found = sample(g, x[0], image, rows, columns)
+    return _inside_only(g, x[0], image, rows, columns, layer.fill)
+
+
+@exports(DeformableConvolution)
+def deformable_convolution(g: Graph, layer: DeformableConvolution, x: Values) -> str:
+    """The channels of a deformable group are an image of their own: its taps are (taps, places)."""
+    n, channels, *size = x[0].shape
+    w, images = layer.windows, n * layer.moved
+    image = Value(
+        g.reshape(x[0], [images, channels // layer.moved, *size]),
+        (images, channels // layer.moved, *size),
+    )
+    moves = g.reshape(x[1], [images, prod(w.kernel), 2, prod(w.out)])
+    places = [
+        g.op("Add", g.op("Squeeze", move, g.ints(2)), g.constant(taps))
+        for move, taps in zip(g.split(moves, [1, 1], 2), _taps(w), strict=True)
+    ]
+    which = g.constant(np.arange(images).reshape(-1, 1, 1), np.int64)
+    seen = _inside_only(g, image, which, places[0], places[1], 0.0)
+    weights = layer.blobs[0].data.reshape(layer.group, layer.outputs // layer.group, -1)
+    columns = g.reshape(seen, [n, layer.group, weights.shape[2], prod(w.out)])
+    y = g.op("MatMul", g.constant(weights, name=f"{layer.name}/weight"), columns)
+    y = g.reshape(y, g.out[0])
+    if len(layer.blobs) > 1:
+        bias = layer.blobs[1].data.reshape(-1, 1, 1)
+        y = g.op("Add", y, g.constant(bias, name=f"{layer.name}/bias"))
+    return y
+
+
+def _taps(w: Windows) -> list[Array]:
+    """Rows and columns of all taps of all windows without an offset, (taps, places)."""
+    axes = [
+        w.starts(i) + np.arange(w.kernel[i])[:, None] * w.dilation[i] for i in range(len(w.image))
+    ]
+    grids = np.broadcast_arrays(axes[0][:, None, :, None], axes[1][None, :, None, :])
+    return [grid.reshape(prod(w.kernel), -1) for grid in grids]
+
+
+def _inside_only(g: Graph, x: Value, image: str, rows: str, columns: str, fill: float) -> str:
+    """``sample``, with another value for what is not in the image."""
+    _, _, h, w = x.shape
     inside = g.op("And", _within(g, rows, h), _within(g, columns, w))
-    return g.op("Where", g.op("Unsqueeze", inside, g.ints(1)), found, g.constant(layer.fill))
+    found = sample(g, x, image, rows, columns)
+    return g.op("Where", g.op("Unsqueeze", inside, g.ints(1)), found, g.constant(fill))
 
 
 def _within(g: Graph, at: str, size: int) -> str:

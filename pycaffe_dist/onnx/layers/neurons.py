@@ -14,6 +14,7 @@ from pycaffe_dist.layers.dropout import Dropout
 from pycaffe_dist.layers.elu import ELU
 from pycaffe_dist.layers.exponential import Exp, Log
 from pycaffe_dist.layers.flow.neg_relu import NegReLU
+from pycaffe_dist.layers.losses.gradient_scaler import GradientScaler
 from pycaffe_dist.layers.mobile import curves
 from pycaffe_dist.layers.mobile.color_conv import TO_XYZ, ColorConv
 from pycaffe_dist.layers.mobile.relu6 import MOST, ReLU6
@@ -110,6 +111,11 @@ def logarithm(g: Graph, layer: Log, x: Values) -> str:
 @exports(Threshold)
 def threshold(g: Graph, layer: Threshold, x: Values) -> str:
     return g.to_float(g.op("Greater", x[0], g.constant(layer.threshold)))
+
+
+@exports(GradientScaler)
+def gradient_scaler(g: Graph, layer: GradientScaler, x: Values) -> str:
+    return x[0]
 
 
 @exports(Dropout)

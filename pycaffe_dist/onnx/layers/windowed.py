@@ -9,6 +9,7 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.layers.convolution import BaseConvolution, Deconvolution
+from pycaffe_dist.layers.faces.local import Local
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.lrn import LRN
 from pycaffe_dist.layers.pooling import LOWEST, Expected, Maximum, Mean, Pooling
@@ -62,12 +63,32 @@ def _end_of_convolution(w: Windows) -> list[int]:
 
 @exports(Im2col)
 def columns(g: Graph, layer: Im2col, x: Values) -> str:
-    """A convolution with one filter for each tap of each channel."""
     w, channels = layer.windows, x[0].shape[layer.axis]
+    y = _columns(g, w, channels, g.reshape(x[0], [-1, channels, *w.image]))
+    return g.reshape(y, g.out[0]) if layer.axis != 1 else y
+
+
+@exports(Local)
+def local(g: Graph, layer: Local, x: Values) -> str:
+    """Each window has a product of its own: (P, N, K) and (P, K, M)."""
+    w, channels = layer.windows, layer.image[0]
+    weights = layer.blobs[0].data[:, 0]
+    images = x[0].shape[0]
+    seen = g.reshape(_columns(g, w, channels, x[0]), [images, weights.shape[1], -1])
+    own = g.constant(weights.transpose(2, 1, 0), name=f"{layer.name}/weight")
+    y = g.op("MatMul", g.op("Transpose", seen, perm=[2, 0, 1]), own)
+    y = g.reshape(g.op("Transpose", y, perm=[1, 2, 0]), g.out[0])
+    if len(layer.blobs) > 1:
+        bias = layer.blobs[1].data.reshape(g.out[0][1:])
+        y = g.op("Add", y, g.constant(bias, name=f"{layer.name}/bias"))
+    return y
+
+
+def _columns(g: Graph, w: Windows, channels: int, image: str) -> str:
+    """A convolution with one filter for each tap of each channel."""
     taps = prod(w.kernel)
     one_each = np.eye(taps).reshape(taps, 1, *w.kernel)
-    image = g.reshape(x[0], [-1, channels, *w.image])
-    y = g.op(
+    return g.op(
         "Conv",
         image,
         g.constant(np.concatenate([one_each] * channels)),
@@ -77,7 +98,6 @@ def columns(g: Graph, layer: Im2col, x: Values) -> str:
         pads=[*w.pad, *_end_of_convolution(w)],
         group=channels,
     )
-    return g.reshape(y, g.out[0]) if layer.axis != 1 else y
 
 
 # -- pooling --------------------------------------------------------------------------------------

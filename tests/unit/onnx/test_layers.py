@@ -10,13 +10,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from recorded import build, cases, forward
 
+from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.layer import Context
 from pycaffe_dist.layers.base_data import BaseData
 from pycaffe_dist.layers.softmax_loss import SoftmaxWithLoss
+from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference, run_onnx
 from pycaffe_dist.onnx.export import LEFT_OUT, export, newest
 from pycaffe_dist.onnx.exporters import EXPORTERS, exporter
 from pycaffe_dist.onnx.writing import as_bytes
+from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter
+from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.registry import LAYERS, layer_types
 
 # What has no form in ONNX, and the words that say so.
@@ -59,6 +64,69 @@ def test_a_layer_computes_the_same_in_onnx_runtime(folder, name):
             export(build(folder, name)[0])
         return
     checked(folder, name, 17)
+
+
+# Layers that no recorded case has: type, settings, shapes of the inputs.
+OTHERS = [
+    (
+        "DeformableConvolution",
+        "deformable_convolution_param { num_output: 6 kernel_size: 3 group: 2 deformable_group: 2 "
+        "dilation: 1 stride_h: 2 stride_w: 1 "
+        'weight_filler { type: "gaussian" } bias_filler { type: "gaussian" } }',
+        [(1, 4, 7, 5), (1, 36, 3, 3)],
+    ),
+    ("GradientScaler", "", [(2, 3)]),
+    (
+        "Local",
+        "local_param { num_output: 3 kernel_size: 2 stride: 2 pad: 1 "
+        'weight_filler { type: "gaussian" } bias_filler { type: "gaussian" } }',
+        [(2, 2, 5, 4)],
+    ),
+    ("Normalization", "", [(2, 3, 4)]),
+    ("Eltwise", "eltwise_param { coeff: 0.25 }", [(2, 3)]),
+]
+
+
+def same(layers, shapes):
+    """Layers that read x0, x1, ... compute the same here and in ONNX Runtime."""
+    rng = np.random.default_rng(2)
+    inputs = {
+        f"x{i}": rng.uniform(0, 1, shape).astype(np.float32) for i, shape in enumerate(shapes)
+    }
+    param = NetParameter()
+    for name, values in inputs.items():
+        layer = param.layer.add(name=name, type="Input", top=[name])
+        layer.input_param.shape.add(dim=values.shape)
+    param.layer.extend(parse_text(layers, NetParameter()).message.layer)
+    param.state.phase = TEST
+    net = Net(param, Context(engine=NUMPY))
+    theirs = run_onnx(as_bytes(export(net, 17)), inputs, threads=1)
+    forward(net, inputs)
+    for name, values in theirs.items():
+        ours = net.blobs[net.blob_ids[name]].data
+        assert difference(ours, values) <= 1e-5
+    return ours
+
+
+@pytest.mark.parametrize(("kind", "settings", "shapes"), OTHERS, ids=[one[0] for one in OTHERS])
+def test_layers_that_no_recorded_case_has(kind, settings, shapes):
+    bottoms = " ".join(f'bottom: "x{i}"' for i in range(len(shapes)))
+    same(f'layer {{ name: "y" type: "{kind}" {bottoms} top: "y" {settings} }}', shapes)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_polygons_of_textboxes(shared):
+    values = 12 if shared else 24  # of each of the 8 priors
+    found = same(
+        'layer { name: "p" type: "PriorBox" bottom: "x2" bottom: "x3" top: "p" '
+        "prior_box_param { min_size: 3 denser_prior_boxes: true } } "
+        'layer { name: "d" type: "DetectionOutput" bottom: "x0" bottom: "x1" bottom: "p" top: "d" '
+        "detection_output_param { num_classes: 2 use_polygon: true code_type: CENTER_SIZE "
+        f"share_location: {str(shared).lower()} confidence_threshold: 0.5 "
+        "nms_param { nms_threshold: 0.3 top_k: 6 } keep_top_k: 4 } }",
+        [(2, 8 * values), (2, 16), (1, 1, 2, 2), (1, 3, 8, 8)],
+    )
+    assert found.shape[2] > 2 and found.shape[3] == 15
 
 
 SOME = ("conv", "pool_max", "pool_ave", "reduction_mean", "argmax", "batchnorm", "softmax", "slice")
