@@ -40,7 +40,7 @@ from pycaffe_dist.tools.fake_uses import (
     use_in,
 )
 
-MAKE_THEIR_OWN = ("Input", "DummyData", "FakeData", "Parameter")
+MAKE_THEIR_OWN = ("ContinuationIndicator", "DummyData", "FakeData", "Input", "Parameter")
 OPEN_OUTPUTS = {"InnerProduct": "inner_product_param", "Convolution": "convolution_param"}
 CLASSES = 10
 
@@ -132,7 +132,9 @@ class _Trial:
         labels = {top for source in self.sources for top in source.tops[1:] if self._unused(top)}
         labels |= {top for source in self.sources for top in source.tops if self._only_label(top)}
         labels |= {top for source in self.sources for top in source.tops if top in NAMED}
-        choices = [source.item_shapes(self._users(source.tops)) for source in self.sources]
+        marks = [layer for layer in self.layers if layer.type == "ContinuationIndicator"]
+        steps = max((layer.continuation_indicator_param.time_step for layer in marks), default=0)
+        choices = [source.item_shapes(self._users(source.tops), steps) for source in self.sources]
         likeliest: list[LayerParameter] = []
         for attempt in range(max(map(len, choices))):
             # Sources are mostly alike: they go through their lists together.

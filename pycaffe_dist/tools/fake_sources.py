@@ -87,8 +87,13 @@ class Source:
             return None
         return [b.shape[1:] for b in net.blobs] if net.knows(0) else None
 
-    def item_shapes(self, users: set[str]) -> list[Shape]:
-        """What its first top may hold, likeliest first."""
+    def item_shapes(self, users: set[str], steps: int = 0) -> list[Shape]:
+        """What its first top may hold, likeliest first.
+
+        Args:
+            users: the types of the layers that take it.
+            steps: of the sequences that columns of images become, if the net says how many.
+        """
         shapes = [self.read[0]] if self.read else []
         if users & set(VIDEO_USERS):
             found = re.search(r"\bnew_length: (\d+)", self.words)
@@ -97,6 +102,8 @@ class Source:
         for size in self._sizes():
             shapes += [(channels, *size) for channels in (3, 1, 2, 4, 6)]
         shapes += [shape for word, shape in KNOWN.items() if word in self.words]
+        if steps:
+            shapes += [(channels, 32, steps * n) for n in (1, 2, 4, 8) for channels in (3, 1)]
         if "Embed" in users:
             shapes += WORDS
         if users & set(MARKED):

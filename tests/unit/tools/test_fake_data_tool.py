@@ -240,6 +240,31 @@ def test_what_nothing_takes_and_unknown_sources():
     assert tops(fake_data(net(text, IP)))["label"][0] == (6,)
 
 
+def test_images_whose_columns_are_the_steps_of_sequences():
+    """ContinuationIndicator is no source: it says how many steps there are."""
+    given = net(
+        'layer { name: "d" type: "HDF5Data" top: "data" top: "label" '
+        'hdf5_data_param { source: "nowhere" batch_size: 2 } }',
+        'layer { name: "i" type: "ContinuationIndicator" top: "marks" '
+        "continuation_indicator_param { time_step: 20 batch_size: 2 } }",
+        'layer { name: "p" type: "Pooling" bottom: "data" top: "p" pooling_param { stride_w: 2 '
+        "kernel_w: 2 kernel_h: 4 stride_h: 4 } }",
+        'layer { name: "t" type: "Permute" bottom: "p" top: "t" '
+        "permute_param { order: 3 order: 0 order: 1 order: 2 } }",
+        'layer { name: "r" type: "LSTM" bottom: "t" bottom: "marks" top: "r" '
+        "recurrent_param { num_output: 5 } }",
+        loss(
+            "CtcLoss",
+            "r",
+            "label",
+            settings="ctc_loss_param { blank_label: 4 alphabet_size: 5 time_step: 20 }",
+        ),
+    )
+    found = tops(fake_data(given))
+    assert found["data"][0] == (2, 3, 32, 40)
+    assert found["label"][:2] == ((2, 5), "integer") and "marks" not in found
+
+
 def test_the_batch_of_a_source_that_does_not_say_it():
     """Python layers of LRCN's: what their labels become tells how many there are."""
     given = net(
