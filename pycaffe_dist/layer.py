@@ -105,6 +105,7 @@ class Layer:
     tops: Arity = 1
     equal_counts = False  # as many tops as bottoms
     ones_count = True  # of stored parameters' shapes; False where forks disagree on axes of 1
+    any_size: tuple[int, ...] = ()  # parameters that stay as they are where a file's do not fit
     auto_tops = False  # unnamed tops are made for what is missing
     label_bottoms: tuple[int, ...] = ()  # never get a gradient, not even by force_backward
     remembers = False  # a forward depends on those before it, by more than what `update` changes

@@ -169,6 +169,9 @@ def _matched(net: Net, layer: Layer, source: LayerWeights) -> list[BlobArray | N
         )
     for i, (blob, values) in enumerate(zip(layer.blobs, stored, strict=True)):
         if values is not None and not _fits(layer, values, blob.shape):
+            if i in layer.any_size:
+                stored[i] = None
+                continue
             raise NetError(
                 f'layer "{layer.name}", parameter {i}: the shape is {blob.shape} in the net and '
                 f"{values.shape} in the file. To train it from scratch, rename the layer."

@@ -55,6 +55,11 @@ _HARMLESS = """
 # same is computed, what the forks themselves never look at.
 _IDLE = """
     AnnotatedDataParameter: anno_type
+    AugmentationParameter: write_augmented max_multiplier write_mean mode bottomwidth bottomheight
+        num chromatic_eigvec mirror translate rotate zoom squeeze translate_x translate_y lmult_pow
+        lmult_mult lmult_add sat_pow sat_mult sat_add col_pow col_mult col_add ladd_pow ladd_mult
+        ladd_add col_rotate gamma brightness contrast color fog_amount fog_size motion_blur_angle
+        motion_blur_size shadow_angle shadow_distance shadow_strength noise
     ChannelScaleParameter: max_global_scale min_global_scale init_global_scale
     Convolution3DParameter: group filter_group
     CorrelationParameter: do_abs single_direction
@@ -65,6 +70,7 @@ _IDLE = """
     GeneralContrastiveLossParameter: square max_negative_margin
     LabelSpecificAddParameter: transform_test
     LabelSpecificMarginParameter: margin_on_test
+    RandomGeneratorParameter: rand_type discretize apply_schedule multiplier
     RegionLossParameter: side jitter random
     ResampleParameter: factor
     SegAccuracyParameter: metric

@@ -155,7 +155,8 @@ WITHOUT = {
         "depends on the shapes of its bottoms alone",
     ),
     **dict.fromkeys(
-        ["ColorConv", "Downsample", "Resample"], "has no backward, in the fork as well as here"
+        ["ColorConv", "DataAugmentation", "Downsample", "Resample"],
+        "has no backward, in the fork as well as here",
     ),
     **dict.fromkeys(
         ["EvenDistLoss", "MinQuantizeLoss"], OWN + "one number for all values of a batch"

@@ -9,6 +9,12 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.layers.flow.correlation import Correlation
+from pycaffe_dist.layers.flow.data_augmentation import (
+    CHANNELS,
+    COUNT,
+    PIXELS,
+    DataAugmentation,
+)
 from pycaffe_dist.layers.flow.flow_warp import FlowWarp
 from pycaffe_dist.layers.flow.l1_loss import ChannelNorm
 from pycaffe_dist.layers.flow.spatial_transformer import SpatialTransformer
@@ -34,6 +40,18 @@ def flow_warp(g: Graph, layer: FlowWarp, x: Values) -> str:
     rows = g.op("Add", down, g.constant(np.arange(h)[:, None]))
     image = g.constant(np.arange(n).reshape(-1, 1, 1), np.int64)
     return _inside_only(g, x[0], image, rows, columns, layer.fill)
+
+
+@exports(DataAugmentation)
+def data_augmentation(g: Graph, layer: DataAugmentation, x: Values) -> str:
+    p = layer.layer_param.augmentation_param
+    if layer.blobs[COUNT].data.item() < p.recompute_mean:
+        raise layer.error("its mean is not complete yet, and would change with every pass")
+    if p.recompute_mean:
+        mean = layer.blobs[PIXELS if p.mean_per_pixel else CHANNELS].data
+    else:
+        mean = np.zeros(1) if p.mean_per_pixel else np.array(p.mean).reshape(1, -1, 1, 1)
+    return g.op("Sub", x[0], g.constant(mean, name=f"{layer.name}/mean"))
 
 
 @exports(DeformableConvolution)

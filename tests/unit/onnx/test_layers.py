@@ -75,6 +75,11 @@ OTHERS = [
         'weight_filler { type: "gaussian" } bias_filler { type: "gaussian" } }',
         [(1, 4, 7, 5), (1, 36, 3, 3)],
     ),
+    (
+        "DataAugmentation",
+        "augmentation_param { mean: 1 mean: 2 mean: 3 mean_per_pixel: false }",
+        [(2, 3, 4, 4)],
+    ),
     ("GradientScaler", "", [(2, 3)]),
     (
         "Local",
@@ -112,6 +117,12 @@ def same(layers, shapes):
 def test_layers_that_no_recorded_case_has(kind, settings, shapes):
     bottoms = " ".join(f'bottom: "x{i}"' for i in range(len(shapes)))
     same(f'layer {{ name: "y" type: "{kind}" {bottoms} top: "y" {settings} }}', shapes)
+
+
+def test_a_mean_that_is_not_complete_is_no_constant():
+    text = 'type: "DataAugmentation" augmentation_param { recompute_mean: 3 }'
+    with pytest.raises(NetError, match="its mean is not complete yet"):
+        same(f'layer {{ name: "y" bottom: "x0" top: "y" {text} }}', [(2, 3, 4, 4)])
 
 
 @pytest.mark.parametrize("shared", [True, False])
