@@ -44,11 +44,16 @@ def set_mode_gpu() -> None:
     Raises:
         MissingPartError: CuPy, the driver or the device is missing.
     """
-    if os.environ.get(CPU_INSTEAD, "0") != "0":
+    if cpu_instead():
         _say_cpu_instead()
         set_mode_cpu()
     else:
         engines.choose("cupy", SETTINGS.device)
+
+
+def cpu_instead() -> bool:
+    """Whether the CPU is taken where a script asks for a GPU."""
+    return os.environ.get(CPU_INSTEAD, "0") != "0"
 
 
 @cache

@@ -1,5 +1,7 @@
 """pycaffe's NCCL: processes that a script has started itself, each with a GPU of its own.
 
+With PCD_CPU set they compute on the CPUs of one machine, and exchange through sockets.
+
 uid = caffe.NCCL.new_uid()                      # in one of them, for all
 caffe.set_solver_count(2); caffe.set_solver_rank(rank); caffe.set_device(rank); caffe.set_mode_gpu()
 nccl = caffe.NCCL(solver, uid)
@@ -15,15 +17,18 @@ from typing import TYPE_CHECKING
 
 from pycaffe_dist.errors import MissingPartError, PcdError
 from pycaffe_dist.facts import backward_order
-from pycaffe_dist.pycaffe.modes import SETTINGS
+from pycaffe_dist.pycaffe import sockets
+from pycaffe_dist.pycaffe.modes import CPU_INSTEAD, SETTINGS, cpu_instead
 
 if TYPE_CHECKING:
-    from pycaffe_dist.engines.cupy.nccl import Pending
+    from pycaffe_dist.engines.cupy.nccl import Nccl, Pending
     from pycaffe_dist.pycaffe.solver import Solver
 
 
 def has_nccl() -> bool:
     """Whether there is a GPU, and the library with which several of them exchange."""
+    if cpu_instead():
+        return True
     from pycaffe_dist.engines.cupy import backend, nccl  # needed by few, and slow to import
 
     try:
@@ -41,24 +46,33 @@ class NCCL:
     """
 
     def __init__(self, solver: Solver, uid: bytes) -> None:
-        from pycaffe_dist.engines.cupy import CupyEngine
-        from pycaffe_dist.engines.cupy.nccl import Nccl
-
         self._solver = solver.core
-        engine = self._solver.context.engine
-        if not isinstance(engine, CupyEngine):
-            raise PcdError("caffe.NCCL is for solvers on GPUs: call set_mode_gpu first")
-        self._home = engine.home
-        self._nccl = Nccl(engine, SETTINGS.rank, SETTINGS.ranks, uid)
+        self._home = self._solver.context.engine.home
+        self._nccl = self._others(uid)
         self._complete: dict[int, list[int]] = {}  # parameters by the layer that is last to add
         for layer, param in backward_order(self._solver.net):
             if self._solver.net.params.learnable[param].lr_mult:
                 self._complete.setdefault(layer, []).append(param)
         self._passes = 0
-        self._pending: dict[int, Pending] = {}  # by parameter
+        self._pending: dict[int, Pending | sockets.Done] = {}  # by parameter
+
+    def _others(self, uid: bytes) -> Nccl | sockets.Sockets:
+        from pycaffe_dist.engines.cupy import CupyEngine, nccl
+
+        engine, rank, ranks = self._solver.context.engine, SETTINGS.rank, SETTINGS.ranks
+        if isinstance(engine, CupyEngine):
+            return nccl.Nccl(engine, rank, ranks, uid)
+        if cpu_instead():
+            return sockets.Sockets(rank, ranks, uid)
+        raise PcdError(
+            "caffe.NCCL is for solvers on GPUs: call set_mode_gpu first. Without GPUs, start the "
+            f"script by pcd run --cpu, or set {CPU_INSTEAD}=1"
+        )
 
     @staticmethod
     def new_uid() -> bytes:
+        if cpu_instead():
+            return sockets.new_id()
         from pycaffe_dist.engines.cupy.nccl import new_id
 
         return new_id()
