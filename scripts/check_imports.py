@@ -86,7 +86,7 @@ ROOMS = {
         "pycaffe/",
         "errors helpers proto values words layer data engines net solver parallel report runtime",
     ),
-    "py2": Room("py2/", "errors helpers values words data pycaffe"),
+    "py2": Room("py2/", "errors helpers proto values words data pycaffe"),
     "testing": Room(
         "testing/", "errors helpers proto values layer layers engines net solver parallel"
     ),

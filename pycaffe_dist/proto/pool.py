@@ -21,9 +21,20 @@ def define_messages(namespace: dict[str, object], descriptor_set: bytes) -> File
         The file's descriptor, for the module to keep as ``DESCRIPTOR``.
     """
     file_proto = descriptor_pb2.FileDescriptorSet.FromString(descriptor_set).file[0]
+    return define_file(namespace, file_proto.SerializeToString())
+
+
+def define_file(namespace: dict[str, object], serialized: bytes) -> FileDescriptor:
+    """The same from the descriptor of one file, which needs no other.
+
+    Raises:
+        TypeError: it is damaged, or needs others.
+    """
     pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file_proto.SerializeToString())
-    file = pool.FindFileByName(file_proto.name)
+    file = pool.AddSerializedFile(serialized)
+    if file is None:  # protobuf 4.21
+        name = descriptor_pb2.FileDescriptorProto.FromString(serialized).name
+        file = pool.FindFileByName(name)
     for name, enum in file.enum_types_by_name.items():
         namespace[name] = EnumTypeWrapper(enum)
         namespace.update((value.name, value.number) for value in enum.values)
