@@ -14,7 +14,6 @@ from pycaffe_dist.py2.operations import (
     by,
     children,
     div,
-    formatted,
     has_key,
     is_alive,
     item,
@@ -38,7 +37,6 @@ from pycaffe_dist.py2.operations import (
     put,
     reshape,
     serialized,
-    shown,
     sort,
     times,
     tostring,
@@ -54,12 +52,14 @@ from pycaffe_dist.py2.order import (
     not_equal,
 )
 from pycaffe_dist.py2.strings import ByteStr, as_bytes, decode, encode, join
+from pycaffe_dist.py2.texts import brief, formatted, shown
 
 __all__ = [
     "ByteStr",
     "as_bytes",
     "at",
     "begin",
+    "brief",
     "by",
     "children",
     "decode",

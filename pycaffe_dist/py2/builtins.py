@@ -11,9 +11,12 @@ import os
 import sys
 from types import ModuleType
 
+import numpy as np
+
 from pycaffe_dist.py2 import files, order
 from pycaffe_dist.py2.operations import by_key
 from pycaffe_dist.py2.strings import ByteStr, as_bytes
+from pycaffe_dist.py2.texts import brief
 from pycaffe_dist.py2.values import Names, Value
 
 ESCAPE = 0xDC00  # and a byte: the character that stands for it (PEP 383)
@@ -35,7 +38,8 @@ class _Text(type):
         return isinstance(value, str)
 
     def __call__(cls, value: Value = "", *encoding: str) -> str:
-        return str(value) if isinstance(value, str) or not encoding else str(value, *encoding)
+        plain = isinstance(value, str) or not encoding
+        return str(brief(value)) if plain else str(value, *encoding)
 
 
 class unicode(metaclass=_Text): ...
@@ -46,7 +50,7 @@ class _Bytes(type):
         return isinstance(value, (str, bytes))
 
     def __call__(cls, value: Value = "") -> Value:
-        return value if isinstance(value, (str, bytes)) else str(value)
+        return value if isinstance(value, (str, bytes)) else str(brief(value))
 
 
 class bytes_(metaclass=_Bytes):
@@ -74,6 +78,15 @@ class _Files(type):
 class file(metaclass=_Files): ...
 
 
+def isinstance_(value: Value, kinds: Value) -> bool:
+    """NumPy's usual integers were Python's own, and bytes a str."""
+    if isinstance(value, kinds):
+        return True
+    if isinstance(value, np.int64):
+        return isinstance(0, kinds)
+    return isinstance(value, bytes) and (kinds is str or (type(kinds) is tuple and str in kinds))
+
+
 def range_(*bounds: Value) -> list[int]:
     return list(xrange(*bounds))
 
@@ -85,6 +98,8 @@ def xrange(*bounds: Value) -> Value:
 
 def map_(function: Value, *sequences: Value) -> list[Value]:
     """Shorter sequences are filled up with None; the function None means tuples."""
+    if function is str:
+        return [str(brief(x)) for x in sequences[0]]
     if len(sequences) == 1:
         return list(sequences[0]) if function is None else [function(x) for x in sequences[0]]
     rows = itertools.zip_longest(*sequences)
@@ -147,12 +162,7 @@ def round_(number: Value, digits: int = 0) -> Value:
 
 def print_(*values: Value, **settings: Value) -> None:
     """A float with twelve digits."""
-    builtins.print(*(_digits(v) if type(v) is float else v for v in values), **settings)
-
-
-def _digits(number: float) -> str:
-    text = f"{number:.12g}"
-    return text if set(text) & set(".en") else text + ".0"
+    builtins.print(*map(brief, values), **settings)
 
 
 def ord_(character: Value) -> Value:
@@ -212,6 +222,7 @@ NAMES: Names = {
     "get_ipython": _Notebook,
     "input": input_,
     "intern": sys.intern,
+    "isinstance": isinstance_,
     "long": int,
     "map": map_,
     "max": max_,

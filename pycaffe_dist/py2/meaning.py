@@ -67,7 +67,7 @@ WIDER: dict[type[ast.operator], tuple[str, str]] = {
     ast.Mult: ("*", "times"),
 }
 TAKE_BYTES = {"ParseFromString", "MergeFromString", "FromString", "LoadFromString"}
-NUMBERS = ("float", "int", "long")
+CONVERTING = {"float": "one", "int": "one", "long": "one", "str": "brief"}
 LISTS = "lists from map, filter, zip and range"
 REPORTED = {**dict.fromkeys(("map", "filter", "zip", "range"), LISTS), **{n: n for n in GONE}}
 SPECIAL = {
@@ -220,8 +220,8 @@ class _Walk(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func)
-        elif isinstance(node.func, ast.Name) and node.func.id in NUMBERS and len(node.args) == 1:
-            self.edits.wrap(node.args[0], "one")
+        elif isinstance(node.func, ast.Name) and node.func.id in CONVERTING and len(node.args) == 1:
+            self.edits.wrap(node.args[0], CONVERTING[node.func.id])
         self.generic_visit(node)
 
     def _method(self, call: ast.Call, method: ast.Attribute) -> None:

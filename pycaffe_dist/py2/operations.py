@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
-import string
 from collections.abc import Callable, Iterator, MappingView
 from functools import cmp_to_key
 from numbers import Integral
@@ -163,34 +161,6 @@ def _wider(operation: Callable[[Value, Value], Value], a: Value, b: Value) -> Va
             np.min_scalar_type(x) if isinstance(x, int) else np.asarray(x).dtype for x in (a, b)
         )
         return operation(np.asarray(a).astype(np.result_type(*types)), b)
-
-
-def formatted(form: Value, values: Value) -> Value:
-    """``form % values``."""
-    given = values if isinstance(values, tuple) else (values,)
-    if not any(isinstance(value, np.ndarray) for value in given):
-        return form % values
-    kinds = re.findall(r"%[-+ #0-9.*]*([a-zA-Z])", form.replace("%%", ""))
-    ones = (v if kind in "sr" else one(v) for kind, v in zip(kinds, given, strict=False))
-    return form % tuple(ones)
-
-
-class _Shown(string.Formatter):
-    """What has no form of its own (None, tuples, lists) is shown as text."""
-
-    def format_field(self, value: Value, format_spec: str) -> str:
-        try:
-            return format(value, format_spec)
-        except TypeError:
-            return format(str(value), format_spec)
-
-
-def shown(form: str, *values: Value, **named: Value) -> str:
-    """``form.format(values)``: ``'{:>10}'`` takes anything."""
-    try:
-        return form.format(*values, **named)
-    except TypeError:
-        return _Shown().vformat(form, values, named)
 
 
 # -- dictionaries, iterators, lists ----------------------------------------------------------------

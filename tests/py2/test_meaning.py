@@ -160,6 +160,33 @@ def test_print_shows_twelve_digits(capsys):
     assert capsys.readouterr().out == shown
 
 
+def test_text_of_a_float_has_twelve_digits():
+    third = 1 / 3
+    assert str(py2.brief(third)) == builtins.unicode(third) == "0.333333333333"
+    assert builtins.bytes_(2.0) == "2.0" and py2.brief([third]) == [third]
+    assert builtins.map_(str, [third, 2.0, 3]) == ["0.333333333333", "2.0", "3"]
+    assert py2.formatted("%s %r %.1f%%", (third, 0.1 + 0.2, 50.0)) == (
+        "0.333333333333 0.30000000000000004 50.0%"
+    )
+    assert py2.formatted("%*d %s", (3, 5, 0.5)) == "  5 0.5"
+    assert py2.shown("{} {:.2f} {!r} {a}", third, third, 0.1, a=np.float32(0.1)) == (
+        "0.333333333333 0.33 0.1 0.10000000149"
+    )
+    with pytest.raises(TypeError, match="not all arguments"):
+        py2.formatted("%s", (0.5, 1))
+
+
+def test_numpys_integers_were_pythons():
+    number = np.arange(3)[2]
+    kept = [int, (str, int), float, np.integer, str, bool]
+    found = [builtins.isinstance_(number, kind) for kind in kept]
+    assert found == [True, True, False, True, False, False]
+    assert not builtins.isinstance_(np.int32(1), int)  # which never was
+    data = ByteStr(b"ab")
+    assert builtins.isinstance_(data, str) and builtins.isinstance_(data, (int, str))
+    assert not builtins.isinstance_(data, int)
+
+
 def test_names_of_types():
     assert isinstance("a", builtins.basestring)
     assert isinstance(b"a", builtins.basestring)
@@ -286,6 +313,10 @@ def test_an_lmdb_takes_text_and_is_opened_twice(tmp_path):
     env.close()
     again.close()
     assert lmdb.open(path).stat()["entries"] == 2
+    env = lmdb.open(path, map_size=1e7)
+    with lmdb.Transaction(env=env, write=True) as txn:
+        assert txn.get("x") is None and txn.put("x", "y")
+    assert lmdb.Transaction(env).get("x") == "y"
 
 
 def test_temporary_files_take_text(tmp_path):

@@ -80,6 +80,7 @@ def text_of(source, **where):
         ("t.join()", "t.join()"),
         ("'%d' % x", "_py2.formatted('%d' , x)"),
         ("a % b", "a % b"),
+        ("str(x), str(), str", "str(_py2.brief(x)), str(), str"),
         ("a + 300, 300 * a", "_py2.plus(a , 300), _py2.times(300 , a)"),
         ("a - 255, 'x' * 80, 2 * 500", "a - 255, 'x' * 80, 2 * 500"),
         ("a[round(x)]", "_py2.item(a, (round(x)))"),

@@ -74,7 +74,7 @@ def _itertools(module: Value) -> Names:
     return {
         "ifilter": filter,
         "ifilterfalse": itertools.filterfalse,
-        "imap": map,
+        "imap": lambda f, *rows: map(f, *rows) if f else zip(*rows, strict=False),
         "izip": zip,
         "izip_longest": itertools.zip_longest,
     }

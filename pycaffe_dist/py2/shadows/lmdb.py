@@ -10,7 +10,7 @@ from pycaffe_dist.py2.shadows import over
 from pycaffe_dist.py2.strings import as_bytes, byte_strs
 from pycaffe_dist.py2.values import Names, Value
 
-OURS = ("Environment", "open")
+OURS = ("Cursor", "Environment", "Transaction", "open")
 
 
 class _Face:
@@ -96,5 +96,7 @@ def _file(where: str) -> int:
 
 
 Environment = open
+Transaction = _taking_text(_real.Transaction)
+Cursor = _taking_text(_real.Cursor)
 
 __getattr__ = over(_real, globals())

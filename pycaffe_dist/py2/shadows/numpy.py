@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as _real
 
 from pycaffe_dist.py2.files import as_binary
+from pycaffe_dist.py2.shadows import math as _math
 from pycaffe_dist.py2.shadows import over
 from pycaffe_dist.py2.strings import as_bytes
 from pycaffe_dist.py2.values import Names, Value
@@ -37,7 +38,17 @@ _GONE: Names = {
     "NINF": -_real.inf,
     "alen": len,
     "mat": _real.asmatrix,
+    "math": _math,
     "typeDict": _real.sctypeDict,
+    "sctypes": {
+        "int": [_real.int8, _real.int16, _real.int32, _real.int64],
+        "uint": [_real.uint8, _real.uint16, _real.uint32, _real.uint64],
+        "float": [_real.float16, _real.float32, _real.float64, _real.longdouble],
+        "complex": [_real.complex64, _real.complex128, _real.clongdouble],
+    },
+    "find_common_type": lambda arrays, scalars: _real.result_type(*arrays, *scalars),
+    "disp": lambda text, *_: print(text),
+    "asfarray": lambda a, dtype=_real.float64: _real.asarray(a, dtype),
     "product": _real.prod,
     "cumproduct": _real.cumprod,
     "alltrue": _real.all,
@@ -80,6 +91,20 @@ def full(shape: Value, *args: Value, **kwargs: Value) -> Value:
 
 def eye(N: Value, *args: Value, **kwargs: Value) -> Value:
     return _real.eye(_size(N), *map(_size, args), **kwargs)
+
+
+def identity(n: Value, *args: Value, **kwargs: Value) -> Value:
+    return _real.identity(_size(n), *args, **kwargs)
+
+
+def resize(a: Value, new_shape: Value) -> Value:
+    return _real.resize(a, _size(new_shape))
+
+
+def divide(a: Value, b: Value, *args: Value, **kwargs: Value) -> Value:
+    """Of whole numbers the floor of the quotient."""
+    whole = all(_real.asarray(x).dtype.kind in "iub" for x in (a, b))
+    return (_real.floor_divide if whole else _real.true_divide)(a, b, *args, **kwargs)
 
 
 def linspace(start: Value, stop: Value, num: Value = 50, *args: Value, **kwargs: Value) -> Value:
@@ -164,10 +189,13 @@ def set_printoptions(
     _real.set_printoptions(precision, threshold, *args, **kwargs)
 
 
-def histogram(a: Value, *args: Value, normed: Value = None, **kwargs: Value) -> Value:
+def histogram(
+    a: Value, bins: Value = 10, *args: Value, normed: Value = None, **kwargs: Value
+) -> Value:
     if normed is not None:
         kwargs["density"] = bool_(normed)
-    return _real.histogram(a, *args, **kwargs)
+    bins = _size(bins) if isinstance(bins, _builtins.float) else bins
+    return _real.histogram(a, bins, *args, **kwargs)
 
 
 class _Cast:
@@ -184,7 +212,20 @@ _PYTHONS = {*dir(_builtins), "long", "unicode"} - {"all", "any", "sum"}
 OURS = (
     *(set(_GONE) - _PYTHONS),
     *("column_stack", "concatenate", "dstack", "hstack", "vstack"),
-    *("array", "asarray", "cast", "empty", "eye", "frombuffer", "fromstring", "full", "histogram"),
+    *(
+        "array",
+        "asarray",
+        "cast",
+        "divide",
+        "identity",
+        "resize",
+        "empty",
+        "eye",
+        "frombuffer",
+        "fromstring",
+        "full",
+        "histogram",
+    ),
     *("linspace", "load", "ones", "save", "set_printoptions", "sum", "tile", "zeros"),
 )
 _names = globals()
