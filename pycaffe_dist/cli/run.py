@@ -29,7 +29,7 @@ PACKAGES = {
     "Image": "pillow",
     "PIL": "pillow",
     "bs4": "beautifulsoup4",
-    "cv2": "opencv-python-headless",
+    "cv2": "'opencv-python-headless<5'",  # version 5 has no cascades, HOG, or machine learning
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
     "yaml": "PyYAML",
@@ -67,13 +67,22 @@ def main(argv: list[str]) -> int:
         of_python2 = not args.py2 and python2.add_hint(e)
         inside = _from(path, e.__traceback__)
         sys.excepthook(type(e), e.with_traceback(inside), inside)
-        package = PACKAGES.get((getattr(e, "name", None) or "").partition(".")[0])
-        if isinstance(e, ModuleNotFoundError) and package:
-            print(f"pcd run: the script needs a package: pip install {package}", file=sys.stderr)
+        if hint := _lacking(e):
+            print(f"pcd run: {hint}", file=sys.stderr)
         if of_python2:
             print(f"pcd run: if this is Python 2: pcd run --py2 {script}", file=sys.stderr)
         return INTERRUPTED if isinstance(e, KeyboardInterrupt) else 1
     return 0
+
+
+def _lacking(error: BaseException) -> str:
+    """What to install, if the error came from something that is not."""
+    package = PACKAGES.get((getattr(error, "name", None) or "").partition(".")[0])
+    if isinstance(error, ModuleNotFoundError) and package:
+        return f"the script needs a package: pip install {package}"
+    if isinstance(error, AttributeError) and error.obj is sys.modules.get("cv2", error):
+        return f"OpenCV before version 5 may have {error.name}: pip install {PACKAGES['cv2']}"
+    return ""
 
 
 def _from_python2(source: bytes, path: str, module: Facts, args: argparse.Namespace) -> str:

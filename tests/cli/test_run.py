@@ -221,6 +221,10 @@ def test_a_package_that_the_script_needs_is_named(run):
     result = run("import sys\nsys.modules['cv2'] = None\nimport cv2.dnn")
     assert result.returncode == 1
     assert result.stderr.endswith(
-        "pcd run: the script needs a package: pip install opencv-python-headless\n"
+        "pcd run: the script needs a package: pip install 'opencv-python-headless<5'\n"
+    )
+    lacking = "import sys, types\ncv2 = sys.modules['cv2'] = types.ModuleType('cv2')\ncv2.SIFT()"
+    assert run(lacking).stderr.endswith(
+        "OpenCV before version 5 may have SIFT: pip install 'opencv-python-headless<5'\n"
     )
     assert "pip" not in run("import no_such_module_at_all").stderr

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pycaffe_dist.py2.added import ADDED
+from pycaffe_dist.py2.added import ADDED, caffe_2014, charts
 from pycaffe_dist.py2.added.words import old_words
+from pycaffe_dist.pycaffe.io import Transformer
 
 
 def told(*args, **kwargs):
@@ -20,30 +21,6 @@ def test_old_words_are_renamed_or_left_out():
     assert function(old=2, new=5)[1] == {"new": 5}
 
 
-@pytest.fixture
-def cv2():
-    module = SimpleNamespace(rectangle=told, resize=told, VideoWriter_fourcc=lambda *c: "".join(c))
-    module.LINE_AA, module.COLOR_BGR2GRAY, module.CAP_PROP_FPS = 16, 6, 5
-    module.IMREAD_UNCHANGED, module.IMREAD_GRAYSCALE, module.IMREAD_COLOR = -1, 0, 1
-    vars(module).update(ADDED["cv2"](module))
-    return module
-
-
-def test_opencv_draws_at_floats(cv2):
-    args, _ = cv2.rectangle("image", (1.7, np.float32(2)), (3, 4.2), (0, 0, 255.5), 2)
-    assert args == ("image", (1, 2), (3, 4), (0, 0, 255.5), 2)
-    assert cv2.resize("image", (3.0, 4.0), fx=0.5) == (("image", (3, 4)), {"fx": 0.5})
-
-
-def test_opencv_has_its_names_of_before_2015(cv2):
-    cv = cv2.cv
-    assert (cv.CV_BGR2GRAY, cv.CV_CAP_PROP_FPS, cv.CV_AA, cv2.CV_AA) == (6, 5, 16, 16)
-    assert (cv.CV_LOAD_IMAGE_COLOR, cv2.CV_LOAD_IMAGE_GRAYSCALE) == (1, 0)
-    assert cv.CV_FOURCC(*"XVID") == "XVID"
-    with pytest.raises(AttributeError, match="CV_NOTHING"):
-        _ = cv.CV_NOTHING
-
-
 def test_scikit_image_writes_floats_and_knows_channels():
     saved = {}
     io = SimpleNamespace(imread=told, imsave=lambda name, a: saved.update({name: a}))
@@ -55,8 +32,9 @@ def test_scikit_image_writes_floats_and_knows_channels():
     assert io.imread("a", as_grey=True)[1] == {"as_gray": True}
     transform = SimpleNamespace(rescale=told)
     ADDED["skimage.transform"](transform)
-    assert transform.rescale(1, multichannel=True)[1] == {"channel_axis": -1}
-    assert transform.rescale(1, multichannel=False)[1] == {}
+    sharp = {"anti_aliasing": False, "mode": "constant"}
+    assert transform.rescale(1, multichannel=True)[1] == {"channel_axis": -1, **sharp}
+    assert transform.rescale(1, multichannel=False)[1] == sharp
 
 
 class Frame(dict):
@@ -131,6 +109,7 @@ def test_axes_take_a_cycle_of_colours():
     axes = pyplot.figure().add_subplot()
     axes.set_axis_bgcolor((1, 0, 0))
     assert axes.get_facecolor() == (1, 0, 0, 1)
+    assert axes.get_axis_bgcolor() == (1, 0, 0, 1)
     axes.set_color_cycle(["red", "blue"])
     assert [axes.plot([0, 1])[0].get_color() for _ in range(3)] == ["red", "blue", "red"]
     pyplot.close("all")
@@ -143,10 +122,23 @@ def test_scikit_learn_has_a_randomized_pca():
 
 
 def test_scikit_image_has_names_and_words_of_2015():
-    transform = SimpleNamespace(rescale=lambda image, scale, **words: words)
+    transform = SimpleNamespace(rescale=told, resize=told, pyramid_reduce=told)
     ADDED["skimage.transform"](transform)
-    assert transform.rescale(np.zeros((4, 4, 3)), 0.5) == {"channel_axis": -1}
-    assert transform.rescale(np.zeros((4, 4)), 0.5) == {}
+    sharp = {"anti_aliasing": False, "mode": "constant"}
+    assert transform.rescale(np.zeros((4, 4, 3)), 0.5)[1] == {"channel_axis": -1, **sharp}
+    assert transform.rescale(np.zeros((4, 4)), 0.5)[1] == sharp
+    assert transform.resize("image", (2, 2), 1, "edge", anti_aliasing=True) == (
+        ("image", (2, 2), 1, "edge"),
+        {"anti_aliasing": True},
+    )
+    assert transform.pyramid_reduce(np.zeros((4, 4, 3)), 2)[1] == {"channel_axis": -1}
+    filters = SimpleNamespace(threshold_local=lambda image, size: np.full(image.shape, size))
+    mask = ADDED["skimage.filters"](filters)["threshold_adaptive"](np.array([1, 5]), 3)
+    assert mask.tolist() == [False, True]
+    measure = SimpleNamespace(label=told)
+    ADDED["skimage.measure"](measure)
+    assert measure.label("image", neighbors=8) == (("image",), {"connectivity": 2})
+    assert measure.label("image", connectivity=1)[1] == {"connectivity": 1}
     draw = SimpleNamespace(disk=told)
     assert ADDED["skimage.draw"](draw)["circle"](1, 2, 3) == (((1, 2), 3), {"shape": None})
     feature = SimpleNamespace(peak_local_max=lambda image: np.argwhere(image), hog=told)
@@ -166,8 +158,6 @@ def test_a_legend_takes_its_place_behind_the_labels():
     assert pyplot.legend(["a", "b"], "best") == ((["a", "b"],), {"loc": "best"})
     assert pyplot.legend(["line"], ["a"]) == ((["line"], ["a"]), {})
     assert pyplot.legend(loc=1) == ((), {"loc": 1})
-    found = ADDED["pylab"](None)["find"]([[0, 1], [1, 0]])
-    assert found.tolist() == [1, 2]
     assert ADDED["matplotlib.mlab"](None)["normpdf"](0.0, 0.0, 1.0) == pytest.approx(0.39894228)
 
 
@@ -185,3 +175,85 @@ def test_queues_need_no_context():
 def test_scipy_brings_its_misc_along():
     names = ADDED["scipy"](SimpleNamespace())
     assert names["misc"].imresize(np.zeros((4, 6), np.uint8), 0.5).shape == (2, 3)
+
+
+def test_pylab_has_numpys_names_as_they_were():
+    pylab = SimpleNamespace(np=np, zeros=np.zeros, sin=np.sin, array="mine")
+    assert ADDED["pylab"](pylab)["find"]([[0, 1], [1, 0]]).tolist() == [1, 2]
+    assert pylab.zeros(2.0).tolist() == [0, 0] and pylab.np.float is float
+    assert (pylab.sin, pylab.array) == (np.sin, "mine")
+
+
+def test_matplotlib_has_maps_by_name_and_draws_where_it_can(monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib import cm
+
+    get_cmap = ADDED["matplotlib.cm"](cm)["get_cmap"]
+    assert get_cmap("jet", 5).N == 5 and get_cmap(get_cmap("jet")).name == "jet"
+    assert get_cmap().name == matplotlib.rcParams["image.cmap"]
+
+    def use(backend):
+        if backend not in ("Agg", "TkAgg"):
+            raise ValueError(backend)
+        used.append(backend)
+
+    used = []
+    for headless in (True, False):
+        monkeypatch.setattr(charts, "headless", lambda headless=headless: headless)
+        module = SimpleNamespace(use=use)
+        ADDED["matplotlib"](module)
+        module.use("TkAgg")
+        module.use("Qt4Agg")
+    assert used == ["Agg", "Agg", "TkAgg"]
+    with pytest.raises(ValueError, match="Nothing"):
+        module.use("Nothing")
+
+
+class OldNet:
+    """What a net of 2014 has of preparation."""
+
+    inputs = ("data",)
+
+    def __init__(self, *args, **kwargs):
+        self.transformer = Transformer({"data": (1, 2, 1, 1)})
+        if "input_scale" in kwargs:
+            self.transformer.set_input_scale("data", kwargs["input_scale"])
+
+
+@pytest.fixture
+def net_of_2014(monkeypatch, tmp_path):
+    np.save(tmp_path / "mean.npy", np.array([[[10.0]], [[20.0]]]))
+    names = ("set_phase_test", "set_phase_train", "set_mode_cpu", "set_mode_gpu", "set_device")
+    module = SimpleNamespace(**dict.fromkeys(names), TEST=1, TRAIN=0, init_log=None)
+    module.Net = module.Classifier = module.Detector = type("Net", (OldNet,), {})
+    module.io = SimpleNamespace(Transformer=Transformer)
+    monkeypatch.setattr(caffe_2014, "SETTINGS", SimpleNamespace(phase=1))
+    ADDED["pycaffe_dist"](module)
+    return module.Net
+
+
+def prepared(net):
+    return net.preprocess("data", np.array([[[0.1, 0.2]]])).ravel().tolist()
+
+
+@pytest.mark.parametrize("mean_first", [True, False])
+def test_a_mean_from_a_file_is_of_scaled_values(net_of_2014, tmp_path, mean_first):
+    net = net_of_2014()
+    calls = [
+        lambda: net.set_mean("data", str(tmp_path / "mean.npy")),
+        lambda: net.set_input_scale("data", 100),
+    ]
+    for call in calls if mean_first else reversed(calls):
+        call()
+    net.transformer.set_transpose("data", (2, 0, 1))
+    assert prepared(net) == pytest.approx([0, 0], abs=1e-4)
+
+
+def test_a_mean_that_is_an_array_is_subtracted_first(net_of_2014, tmp_path):
+    net = net_of_2014(input_scale=10, mean_file="")
+    net.set_mean("data", np.array([[[0.1]], [[0.1]]]), mode="channel")
+    net.transformer.set_transpose("data", (2, 0, 1))
+    assert prepared(net) == pytest.approx([0, 1], abs=1e-4)
+    with_file = net_of_2014(mean_file=str(tmp_path / "mean.npy"), input_scale=100)
+    with_file.transformer.set_transpose("data", (2, 0, 1))
+    assert prepared(with_file) == pytest.approx([0, 0], abs=1e-4)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pycaffe_dist.py2.added import ADDED, add_names, pictures
+from pycaffe_dist.py2.added import ADDED, add_names, opencv, pictures
 from pycaffe_dist.py2.builtins import chr_, ord_
 from pycaffe_dist.py2.compiled import bbox_overlaps
 from pycaffe_dist.py2.shadows import (
@@ -102,7 +102,7 @@ def test_overlaps_are_of_corners_alone():
 def test_windows_of_opencv_are_left_out_where_there_is_no_screen(monkeypatch, headless):
     kinds = {"IMREAD_UNCHANGED": -1, "IMREAD_GRAYSCALE": 0, "IMREAD_COLOR": 1, "LINE_AA": 16}
     module = SimpleNamespace(imshow=lambda *words: 7, waitKey=lambda delay: 8, **kinds)
-    monkeypatch.setattr(pictures, "headless", lambda: headless)
+    monkeypatch.setattr(opencv, "headless", lambda: headless)
     added = ADDED["cv2"](module)
     assert added["CV_LOAD_IMAGE_COLOR"] == 1
     assert (module.imshow("a", None), module.waitKey(5)) == ((None, -1) if headless else (7, 8))

@@ -6,18 +6,26 @@ is imported.  Without a screen, windows of Matplotlib and OpenCV do not open.
 
     python.py      the standard library
     science.py     NumPy's parts, SciPy, scikit-learn, pandas, h5py
-    pictures.py    Pillow, OpenCV, scikit-image
+    pictures.py    Pillow, scikit-image
+    opencv.py      OpenCV
     charts.py      Matplotlib
     caffe_2014.py  Caffe itself
 """
 
 from __future__ import annotations
 
-from pycaffe_dist.py2.added import caffe_2014, charts, pictures, python, science
+from pycaffe_dist.py2.added import caffe_2014, charts, opencv, pictures, python, science
 from pycaffe_dist.py2.values import Value
 
 # What to add to a module, by its name.
-ADDED = {**python.ADDED, **science.ADDED, **pictures.ADDED, **charts.ADDED, **caffe_2014.ADDED}
+ADDED = {
+    **python.ADDED,
+    **science.ADDED,
+    **pictures.ADDED,
+    **opencv.ADDED,
+    **charts.ADDED,
+    **caffe_2014.ADDED,
+}
 
 
 def add_names(module: Value) -> None:

@@ -28,13 +28,33 @@ def _pycaffe(module: Value) -> Names:
     for name in ("set_mode_cpu", "set_mode_gpu", "set_device"):
         function = getattr(module, name)
         setattr(module.Net, name, lambda net, *args, _set=function: _set(*args))
-    methods = ("set_mean", "set_raw_scale", "set_channel_swap", "set_input_scale")
-    for name in (*methods, "preprocess", "deprocess"):
+    module.Net.set_mean, module.Net.set_input_scale = _set_mean, _set_input_scale
+    for name in ("set_raw_scale", "set_channel_swap", "preprocess", "deprocess"):
         method = getattr(module.io.Transformer, name)
         setattr(module.Net, name, lambda net, *args, _do=method: _do(net.transformer, *args))
     for kind in (module.Classifier, module.Detector):
         kind.__init__ = _with_gpu(kind.__init__, module)
     return old
+
+
+def _set_mean(net: Value, in_: str, mean: Value, mode: str = "elementwise") -> None:
+    """The mean may be a file; where it was one, ``input_scale`` came before it, as raw_scale does.
+
+    With ``mode="channel"`` it is a value for each channel.
+    """
+    transformer = net.transformer
+    if isinstance(mean, str):
+        mean = np.load(mean)
+        net.mean_file = True
+        if in_ in transformer.input_scale:
+            _set_input_scale(net, in_, transformer.input_scale.pop(in_))
+    transformer.set_mean(in_, np.mean(mean, axis=(1, 2)) if mode == "channel" else mean)
+
+
+def _set_input_scale(net: Value, in_: str, scale: float) -> None:
+    first = getattr(net, "mean_file", False) and in_ not in net.transformer.raw_scale
+    set_scale = net.transformer.set_raw_scale if first else net.transformer.set_input_scale
+    set_scale(in_, scale)
 
 
 def _with_gpu(init: Value, module: Value) -> Value:
@@ -46,9 +66,9 @@ def _with_gpu(init: Value, module: Value) -> Value:
     ) -> None:
         if gpu is not None:
             (module.set_mode_gpu if gpu else module.set_mode_cpu)()
-        if mean_file is not None:
-            kwargs["mean"] = np.load(mean_file)
         init(net, *args, **kwargs)
+        if mean_file:
+            net.set_mean(net.inputs[0], mean_file)
 
     return call
 

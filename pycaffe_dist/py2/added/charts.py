@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 
 import numpy as np
 
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
+from pycaffe_dist.py2.shadows import numpy as numpy_2015
 from pycaffe_dist.py2.strings import ByteStr
 from pycaffe_dist.py2.values import Names, Value
 
+GONE_BACKENDS = ("qt4", "gtk", "cocoa")
 STYLES = "seaborn-v0_8"  # of the styles "seaborn", "seaborn-whitegrid" and others
 SPECTRAL = {"spectral": "nipy_spectral", "spectral_r": "nipy_spectral_r"}
 
@@ -23,7 +26,11 @@ def _matplotlib(module: Value) -> Names:
     use = module.use
 
     def use_one_that_works(backend: str, *args: Value, **kwargs: Value) -> None:
-        use("Agg" if headless() else backend, *args, **kwargs)
+        try:
+            use("Agg" if headless() else backend, *args, **kwargs)
+        except ValueError:  # Qt4Agg, GTKAgg and others are gone: Matplotlib chooses
+            if not backend.lower().startswith(GONE_BACKENDS):
+                raise
 
     module.use = use_one_that_works
     return {}
@@ -46,14 +53,17 @@ def _pyplot(module: Value) -> Names:
     in_place(module, ("legend",), _with_a_place)
     in_place(module, ("axes", "subplot"), lambda f: old_words(f, axisbg="facecolor"))
     in_place(module, ("bar",), lambda f: old_words(f, left="x"))
+    in_place(module, ("hist", "imshow", "plot", "scatter"), lambda f: old_words(f, hold=None))
+    if headless():
+        in_place(module, ("switch_backend",), lambda switch: lambda backend: switch("agg"))
     return {"hold": lambda *args: None}
 
 
 def _axes(module: Value) -> Names:
     axes = module.Axes
-    for old, new in (("set_axis_bgcolor", "set_facecolor"),):
-        if not hasattr(axes, old):
-            setattr(axes, old, getattr(axes, new))
+    for what in ("get", "set"):
+        if not hasattr(axes, f"{what}_axis_bgcolor"):
+            setattr(axes, f"{what}_axis_bgcolor", getattr(axes, f"{what}_facecolor"))
     if not hasattr(axes, "hold"):
         axes.hold = lambda self, *args: None
     words: dict[str, dict[str, str | None]] = {
@@ -119,7 +129,13 @@ def _colours(module: Value) -> Names:
     for old, new in SPECTRAL.items():
         if old not in maps:
             maps.register(maps[new], name=old)
-    return {old: maps[old] for old in SPECTRAL}
+
+    def get_cmap(name: Value = None, lut: int | None = None) -> Value:
+        default = importlib.import_module("matplotlib").rcParams["image.cmap"]
+        found = maps[name or default] if name is None or isinstance(name, str) else name
+        return found if lut is None else found.resampled(lut)
+
+    return {**{old: maps[old] for old in SPECTRAL}, "get_cmap": get_cmap}
 
 
 def _style(module: Value) -> Names:
@@ -135,6 +151,17 @@ def _style(module: Value) -> Names:
 
     module.use = use_known
     return {}
+
+
+def _pylab(module: Value) -> Names:
+    """It has all of NumPy's names: those that mean something else today as they were."""
+    for name in ("np", "numpy"):
+        if hasattr(module, name):
+            setattr(module, name, numpy_2015)
+    for name in numpy_2015.OURS:
+        if getattr(module, name, None) is getattr(np, name, numpy_2015):
+            setattr(module, name, getattr(numpy_2015, name))
+    return {"find": _find}
 
 
 def _find(condition: Value) -> Value:
@@ -156,7 +183,8 @@ ADDED: dict[str, Adding] = {
     "matplotlib.cm": _colours,
     "matplotlib.figure": _figure,
     "matplotlib.mlab": _mlab,
+    "matplotlib.pylab": _pylab,
     "matplotlib.pyplot": _pyplot,
     "matplotlib.style": _style,
-    "pylab": lambda module: {"find": _find},
+    "pylab": _pylab,
 }

@@ -1,4 +1,4 @@
-"""Pillow, OpenCV and scikit-image."""
+"""Pillow and scikit-image."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ import importlib
 
 import numpy as np
 
-from pycaffe_dist.py2.added.charts import headless
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
 from pycaffe_dist.py2.strings import ByteStr
 from pycaffe_dist.py2.values import Names, Value
-
-# Functions of OpenCV that take points, and that cut floats in them to integers.
-DRAWING = ("arrowedLine", "circle", "ellipse", "line", "putText", "rectangle", "resize")
-WINDOWS = ("destroyAllWindows", "imshow", "moveWindow", "namedWindow", "resizeWindow")
 
 
 def _image(module: Value) -> Names:
@@ -53,50 +48,6 @@ def _image_font(module: Value) -> Names:
     return {}
 
 
-class _Cv:
-    """``cv2.cv``: OpenCV's names of before 2015, by those of today."""
-
-    def __init__(self, module: Value) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Value:
-        bare = name.removeprefix("CV_")
-        if bare == "FOURCC":
-            return self._module.VideoWriter_fourcc
-        if bare == "AA":
-            return self._module.LINE_AA
-        for new in (bare, f"COLOR_{bare}", bare.replace("LOAD_IMAGE", "IMREAD")):
-            if hasattr(self._module, new):
-                return getattr(self._module, new)
-        raise AttributeError(f"cv2.cv has no {name}")
-
-
-def _cv2(module: Value) -> Names:
-    if headless():  # a window is not worth the script's end
-        for name in WINDOWS:
-            setattr(module, name, lambda *args, **kwargs: None)
-        module.waitKey = lambda delay=0: -1
-    in_place(module, DRAWING, _points)
-    cv = _Cv(module)
-    kinds = ("UNCHANGED", "GRAYSCALE", "COLOR")
-    old = {f"CV_LOAD_IMAGE_{kind}": getattr(module, f"IMREAD_{kind}") for kind in kinds}
-    return {**old, "CV_AA": module.LINE_AA, "cv": cv}
-
-
-def _points(function: Value) -> Value:
-    """Points are tuples of two numbers; a tuple of more is a colour."""
-
-    def point(value: Value) -> Value:
-        pair = isinstance(value, (tuple, list)) and len(value) == 2
-        return tuple(int(x) for x in value) if pair else value
-
-    @functools.wraps(function)
-    def call(*args: Value, **kwargs: Value) -> Value:
-        return function(*map(point, args), **{k: point(v) for k, v in kwargs.items()})
-
-    return call
-
-
 def _skimage_io(module: Value) -> Names:
     imsave = module.imsave
 
@@ -113,9 +64,25 @@ def _skimage_io(module: Value) -> Names:
 
 
 def _skimage_transform(module: Value) -> Names:
-    in_place(module, ("pyramid_gaussian", "rescale", "rotate"), _channels_last)
-    in_place(module, ("rescale",), _colours_last)
+    pyramids = tuple(f"pyramid_{kind}" for kind in ("expand", "gaussian", "laplacian", "reduce"))
+    in_place(module, (*pyramids, "rescale", "rotate"), _channels_last)
+    in_place(module, (*pyramids, "rescale"), _colours_last)
+    in_place(module, ("rescale", "resize"), _without_smoothing)
     return {}
+
+
+def _without_smoothing(function: Value) -> Value:
+    """Nothing was smoothed before shrinking, and an image had zeros around it."""
+    before_mode = 3  # arguments: the image, its new size, the order
+
+    @functools.wraps(function)
+    def call(*args: Value, **kwargs: Value) -> Value:
+        kwargs.setdefault("anti_aliasing", False)
+        if len(args) <= before_mode:
+            kwargs.setdefault("mode", "constant")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _colours_last(function: Value) -> Value:
@@ -154,6 +121,7 @@ def _skimage_measure(module: Value) -> Names:
 
         return call
 
+    in_place(module, ("label",), _with_neighbors)
     return {
         "compare_mse": later("mean_squared_error"),
         "compare_nrmse": later("normalized_root_mse"),
@@ -161,6 +129,18 @@ def _skimage_measure(module: Value) -> Names:
         "compare_ssim": later("structural_similarity"),
         "structural_similarity": later("structural_similarity"),
     }
+
+
+def _with_neighbors(function: Value) -> Value:
+    """``neighbors=8`` of a pixel."""
+
+    @functools.wraps(function)
+    def call(*args: Value, neighbors: Value = None, **kwargs: Value) -> Value:
+        if neighbors is not None:
+            kwargs["connectivity"] = {4: 1, 8: 2}[neighbors]
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _elsewhere(**places: str) -> Adding:
@@ -174,6 +154,14 @@ def _elsewhere(**places: str) -> Adding:
         return call
 
     return lambda module: {name: later(place) for name, place in places.items()}
+
+
+def _skimage_filters(module: Value) -> Names:
+    def threshold_adaptive(image: Value, *args: Value, **kwargs: Value) -> Value:
+        return image > module.threshold_local(image, *args, **kwargs)
+
+    old = _elsewhere(gaussian_filter="skimage.filters.gaussian")(module)
+    return {**old, "threshold_adaptive": threshold_adaptive}
 
 
 def _skimage_draw(module: Value) -> Names:
@@ -205,13 +193,13 @@ ADDED: dict[str, Adding] = {
     "PIL.Image": _image,
     "PIL.ImageDraw": _image_draw,
     "PIL.ImageFont": _image_font,
-    "cv2": _cv2,
     "skimage.color": _elsewhere(
         rgb2grey="skimage.color.rgb2gray", grey2rgb="skimage.color.gray2rgb"
     ),
+    "skimage.data": _elsewhere(imread="skimage.io.imread"),
     "skimage.draw": _skimage_draw,
     "skimage.feature": _skimage_feature,
-    "skimage.filters": _elsewhere(gaussian_filter="skimage.filters.gaussian"),
+    "skimage.filters": _skimage_filters,
     "skimage.io": _skimage_io,
     "skimage.measure": _skimage_measure,
     "skimage.morphology": _elsewhere(watershed="skimage.segmentation.watershed"),
