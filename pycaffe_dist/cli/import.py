@@ -22,7 +22,7 @@ def main(argv: list[str]) -> int:
     flag(p, "batch", type=int, default=1, metavar="N", help="where the model leaves the batch open")
     text = "the shape of an input that the model leaves open: data=1,3,224,224; may be repeated"
     flag(p, "shape", action="append", default=[], metavar="INPUT=N,C,H,W", help=text)
-    flag(p, "tolerance", type=float, default=1e-4, metavar="X", help="largest relative difference")
+    flag(p, "tolerance", type=float, metavar="X", help="largest difference, by the largest value")
     p.add_argument("--no-check", dest="check", action="store_false", help="write without comparing")
     args = p.parse_args(argv)
     shapes = dict(_shape(p, text) for text in args.shape)

@@ -59,7 +59,8 @@ def run_apart(path: str | Path, inputs: Mapping[str, Array]) -> dict[str, Array]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-            raise NetError(f"ONNX Runtime cannot run the exported file: {last}")
+            hint = "--no-check leaves the comparison out"
+            raise NetError(f"ONNX Runtime cannot run the model ({hint}): {last}")
         with np.load(found) as values:
             return _named(values)
 

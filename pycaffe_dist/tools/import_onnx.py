@@ -22,7 +22,7 @@ from pycaffe_dist.onnx.importing.model import Model, read_model
 from pycaffe_dist.proto.caffe_pb2 import TEST, NetParameter
 from pycaffe_dist.proto.text import format_text
 
-TOLERANCE = 1e-4
+TOLERANCE, HALF_TOLERANCE = 1e-4, 1e-3  # of models that compute in float32 and in float16
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,15 @@ def import_model(
     shapes: Mapping[str, tuple[int, ...]],
     batch: int = 1,
     check: bool = True,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
 ) -> Imported:
     """Write a net and its weights, unless what they compute differs by too much."""
     model = read_model(path, shapes, batch)
     builder = Builder(model)
     param = builder.build()
     net = filled(param, builder.weights)
+    if tolerance is None:
+        tolerance = HALF_TOLERANCE if _is_half(model) else TOLERANCE
     found = _differences(net, model, tolerance) if check else {}
     wrong = {name: made.apart for name, made in found.items() if not made.within(tolerance)}
     if wrong:
@@ -88,6 +90,22 @@ def _given(net: Net, weights: Mapping[str, list[Array]]) -> Iterator[tuple[Layer
 
 def _differences(net: Net, model: Model, tolerance: float) -> dict[str, Comparison]:
     rng = np.random.default_rng(1)
-    inputs = {n: rng.standard_normal(model.shapes[n]).astype(np.float32) for n in model.inputs}
-    theirs = {n: np.asarray(a, np.float32) for n, a in run_apart(model.path, inputs).items()}
-    return compare(net, inputs, theirs, tolerance)
+    given = {name: _noise(rng, net, model, name) for name in model.inputs}
+    theirs = {n: np.asarray(a, np.float32) for n, a in run_apart(model.path, given).items()}
+    return compare(net, given, theirs, tolerance, _is_half(model))
+
+
+def _is_half(model: Model) -> bool:
+    return np.dtype(np.float16) in model.types.values()
+
+
+def _noise(rng: np.random.Generator, net: Net, model: Model, name: str) -> Array:
+    """Values for an input, of the type that the model takes; whole ones are places of an Embed."""
+    kind, shape = model.types.get(name, np.dtype(np.float32)), model.shapes[name]
+    if kind.kind not in "iub":
+        return rng.standard_normal(shape).astype(kind)
+    rows = [
+        layer.layer_param.embed_param.input_dim for layer in net.layers if layer.type == "Embed"
+    ]
+    most = 256 if kind == np.uint8 else 2
+    return rng.integers(0, min(rows, default=most), shape).astype(kind)

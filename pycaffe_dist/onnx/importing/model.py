@@ -1,26 +1,25 @@
 """An ONNX file as a list of operators on values of known shapes.
 
-Files come from strangers: no data outside of the file's own folder is read, nothing is larger than
-the file says it may be, and whatever the library raises becomes an error that names the file.
+Files come from strangers: whatever the library raises becomes an error that names the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import numpy_helper, shape_inference
-from onnx.reference import ReferenceEvaluator
 
-from pycaffe_dist.aliases import Array, Facts
+from pycaffe_dist.aliases import Array, DType, Facts
 from pycaffe_dist.errors import FileError
-from pycaffe_dist.files import open_regular, read_bytes
+from pycaffe_dist.files import read_bytes
+from pycaffe_dist.onnx.importing.constants import Computing
+from pycaffe_dist.onnx.importing.tensors import Tensors
 
-MOST_VALUES = 1 << 24  # of a constant that is computed here: weights are not
-FOLDED_BYTES = 1 << 26  # of what constants are computed from
+SHAPES = 1 << 12  # bytes of a constant that shapes may follow from
+ROUNDS = 20  # in which shapes tell constants, and these shapes; one for each resizing in turn
 
 
 @dataclass
@@ -42,6 +41,7 @@ class Model:
         operators: in their order, without those that are computed beforehand.
         constants: weights, and what was computed from constants.
         shapes: of every value whose sizes are known.
+        types: of the numbers of every value, where that is known.
         inputs, outputs: names.
     """
 
@@ -52,6 +52,7 @@ class Model:
     operators: list[Operator]
     constants: dict[str, Array]
     shapes: dict[str, tuple[int, ...]]
+    types: dict[str, DType]
     inputs: list[str]
     outputs: list[str]
     labels: str = ""
@@ -82,6 +83,7 @@ class _Reader:
         self.graph = model.graph
         self.constants: dict[str, Array] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
+        self.types: dict[str, DType] = {}
 
     def _refuse_bytes(self) -> None:
         """Protobuf gives a string that is no UTF-8 as bytes, which no message of ours takes."""
@@ -96,12 +98,12 @@ class _Reader:
         if not self.graph.node:
             raise FileError(f"{self.path}: has no operators; is it an ONNX model?")
         self._refuse_bytes()
-        self._read_constants()
+        self.constants = Tensors(self.path).initializers(self.graph)
         inputs = [value for value in self.graph.input if value.name not in self.constants]
         for value in inputs:
             self._fix_shape(value)
-        self._infer()
-        operators = self._fold()
+        self._lighten(inputs)
+        operators = self._settle()
         domains = {opset.domain: opset.version for opset in self.model.opset_import}
         model = Model(
             self.path,
@@ -111,61 +113,15 @@ class _Reader:
             operators,
             self.constants,
             self.shapes,
+            self.types,
             [value.name for value in inputs],
             [value.name for value in self.graph.output],
         )
-        for operator in operators:
-            for name in operator.inputs:
-                model.consumers[name] = model.consumers.get(name, 0) + 1
-        for name in model.outputs:
+        read = [name for operator in operators for name in operator.inputs]
+        for name in (*read, *model.outputs):
             model.consumers[name] = model.consumers.get(name, 0) + 1
         model.labels = next((p.value for p in self.model.metadata_props if p.key == "labels"), "")
         return model
-
-    # -- constants -------------------------------------------------------------------------------
-
-    def _read_constants(self) -> None:
-        for tensor in self.graph.initializer:
-            self.constants[tensor.name] = self._array(tensor)
-        if self.graph.sparse_initializer:
-            raise FileError(f"{self.path}: sparse weights are not supported")
-
-    def _array(self, tensor: onnx.TensorProto) -> Array:
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            return self._external(tensor)
-        count = int(np.prod([int(d) for d in tensor.dims], dtype=np.int64))
-        given = len(tensor.raw_data) or sum(
-            len(getattr(tensor, part))
-            for part in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
-        )
-        if count < 0 or (count and not given and tensor.data_type != onnx.TensorProto.STRING):
-            raise FileError(f'{self.path}: the weights "{tensor.name}" have no values')
-        if count > 8 * max(given, 1):
-            raise FileError(f'{self.path}: the weights "{tensor.name}" are not as long as they say')
-        return np.asarray(numpy_helper.to_array(tensor))
-
-    def _external(self, tensor: onnx.TensorProto) -> Array:
-        """Weights in a file of their own, which must be beside the model."""
-        about = {entry.key: entry.value for entry in tensor.external_data}
-        place = Path(about.get("location", ""))
-        if place.is_absolute() or ".." in place.parts or not place.parts:
-            raise FileError(
-                f'{self.path}: the weights "{tensor.name}" are in {str(place)!r}; only files below '
-                "the model's own folder are read"
-            )
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-        shape = tuple(int(d) for d in tensor.dims)
-        wanted = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        folder = Path(self.path).resolve().parent
-        file = folder / place
-        if not file.resolve().is_relative_to(folder):
-            raise FileError(f"{file}: leads out of the model's folder, and is not read")
-        with open_regular(file, "rb") as stream:
-            stream.seek(int(about.get("offset", 0)))
-            raw = stream.read(wanted)
-        if len(raw) < wanted:
-            raise FileError(f'{file}: ends within the weights "{tensor.name}"')
-        return np.frombuffer(raw, dtype).reshape(shape)
 
     # -- shapes ----------------------------------------------------------------------------------
 
@@ -199,32 +155,63 @@ class _Reader:
             for i, dim in enumerate(kind.shape.dim)
         )
 
+    def _lighten(self, inputs: list[onnx.ValueInfoProto]) -> None:
+        """What shapes are inferred from: of large constants their own shapes alone."""
+        graph, kept = self.graph, list(inputs)
+        small = [t for t in graph.initializer if self.constants[t.name].nbytes <= SHAPES]
+        for tensor in graph.initializer:
+            info = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            kept += [info] if self.constants[tensor.name].nbytes > SHAPES else []
+        for tensor in small:  # whose values may be in another file
+            tensor.CopyFrom(numpy_helper.from_array(self.constants[tensor.name], tensor.name))
+        light = onnx.GraphProto(node=graph.node, name=graph.name, input=kept, initializer=small)
+        light.output.extend(onnx.ValueInfoProto(name=value.name) for value in graph.output)
+        self.model.graph.CopyFrom(light)
+        self.model.ir_version = max(self.model.ir_version, 4)  # where initializers are no inputs
+
+    def _settle(self) -> list[Operator]:
+        """The operators that remain when those that need no input have been computed.
+
+        Sizes that are computed from shapes give other shapes, from which more sizes follow.
+        """
+        given = sum(array.nbytes for array in self.constants.values())
+        computing = Computing(self.path, list(self.model.opset_import), given)
+        for _ in range(ROUNDS):
+            self._infer()
+            known = len(self.constants)
+            kept = [node for node in self.graph.node if not self._is_computed(node, computing)]
+            del self.graph.node[:]
+            self.graph.node.extend(kept)
+            made = {name for node in kept for name in node.output}
+            if len(self.constants) == known or made <= self.shapes.keys():
+                break
+        return [self._operator(node, i) for i, node in enumerate(self.graph.node)]
+
     def _infer(self) -> None:
-        for value in (*self.graph.value_info, *self.graph.output):
-            value.type.tensor_type.ClearField("shape")  # may be for other sizes
-        del self.graph.value_info[:]
         inferred = shape_inference.infer_shapes(self.model, data_prop=True).graph
         for value in (*inferred.input, *inferred.value_info, *inferred.output):
-            dims = value.type.tensor_type.shape.dim
-            if value.type.tensor_type.HasField("shape") and all(
-                d.HasField("dim_value") for d in dims
-            ):
-                self.shapes[value.name] = tuple(d.dim_value for d in dims)
-        self.shapes |= {name: array.shape for name, array in self.constants.items()}
+            kind = value.type.tensor_type
+            if kind.elem_type:
+                self.types[value.name] = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+            sizes = [d.dim_value for d in kind.shape.dim if d.HasField("dim_value")]
+            if kind.HasField("shape") and len(sizes) == len(kind.shape.dim):
+                self.shapes[value.name] = tuple(sizes)
+        for name, array in self.constants.items():
+            self.shapes[name], self.types[name] = array.shape, array.dtype
 
     # -- operators on constants --------------------------------------------------------------------
 
-    def _fold(self) -> list[Operator]:
-        """The operators that remain when those that need no input have been computed."""
-        operators = []
-        for i, node in enumerate(self.graph.node):
-            if node.op_type == "Shape" and node.input[0] in self.shapes:
-                self._known(node.output[0], np.array(self._part(node), np.int64))
-            elif all(name in self.constants or not name for name in node.input):
-                self._compute(node)
-            else:
-                operators.append(self._operator(node, i))
-        return operators
+    def _is_computed(self, node: onnx.NodeProto, computing: Computing) -> bool:
+        """Whether constants are all that a node makes."""
+        if node.op_type == "Shape" and node.input[0] in self.shapes:
+            self._known(node.output[0], np.array(self._part(node), np.int64))
+            return True
+        if any(name and name not in self.constants for name in node.input):
+            return False
+        found = computing.outputs(node, self.constants, self.shapes)
+        for name, values in (found or {}).items():
+            self._known(name, values)
+        return found is not None
 
     def _part(self, node: onnx.NodeProto) -> tuple[int, ...]:
         a = _attributes(node)
@@ -239,30 +226,14 @@ class _Reader:
         name = node.name or f"{node.op_type}_{i}"
         return Operator(node.op_type, name, list(node.input), list(node.output), _attributes(node))
 
-    def _compute(self, node: onnx.NodeProto) -> None:
-        if node.op_type == "Identity":
-            self._known(node.output[0], self.constants[node.input[0]])
-            return
-        used = sum(self.constants[name].nbytes for name in node.input if name)
-        wanted = self.shapes.get(node.output[0])
-        if used > FOLDED_BYTES or (wanted and np.prod(wanted, dtype=np.float64) > MOST_VALUES):
-            raise FileError(f'{self.path}: "{node.output[0]}" is computed from too many constants')
-        if node.op_type in ("ConstantOfShape", "Expand", "Tile", "Range") and wanted is None:
-            raise FileError(f'{self.path}: the size of "{node.output[0]}" is not known')
-        graph = onnx.helper.make_graph(
-            [node],
-            "constant",
-            [],
-            [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name],
-            [numpy_helper.from_array(self.constants[n], n) for n in dict.fromkeys(node.input) if n],
-        )
-        model = onnx.helper.make_model(graph, opset_imports=self.model.opset_import)
-        made = ReferenceEvaluator(model).run(None, {})
-        for name, values in zip((n for n in node.output if n), made, strict=True):
-            self._known(name, np.asarray(values))
-
     def _known(self, name: str, values: Array) -> None:
         self.constants[name], self.shapes[name] = values, values.shape
+        self.types[name] = values.dtype
+        if values.nbytes <= SHAPES:
+            self.graph.initializer.append(numpy_helper.from_array(values, name))
+        else:
+            kind = onnx.helper.np_dtype_to_tensor_dtype(values.dtype)
+            self.graph.input.append(onnx.helper.make_tensor_value_info(name, kind, values.shape))
 
 
 def _attributes(node: onnx.NodeProto) -> Facts:

@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 sys.path.insert(0, str(Path(__file__).parent))
-from read_models import agrees, read
+from read_models import agrees, model_of, rand, read
 from recorded import build, cases
 
 from pycaffe_dist.errors import FileError, PcdError
@@ -79,21 +79,6 @@ def test_layers_that_map_one_to_one_have_the_same_text(tmp_path):
 
 
 # -- models of others ------------------------------------------------------------------------------
-
-
-def model_of(tmp_path, nodes, inputs, constants, outputs=("y",), opset=17):
-    path = tmp_path / "m.onnx"
-    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()]
-    out = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs]
-    weights = [onnx.numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()]
-    graph = helper.make_graph(nodes, "g", info, out, weights)
-    opsets = [helper.make_opsetid("", opset)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
-    return path
-
-
-def rand(*shape):
-    return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
 
 
 node = helper.make_node
@@ -312,8 +297,7 @@ def test_lstm_is_read(tmp_path, direction):
 @pytest.mark.parametrize(
     ("inputs", "outputs", "attributes", "words"),
     [
-        ([], ["h", "y"], {}, "has last states that are read"),
-        ([], ["h", "", "y"], {}, "has last states that are read"),
+        ([], ["h", "", "y"], {}, "has a last cell that is read"),
         ([], ["y"], {"layout": 1}, "has layout 1"),
         ([], ["y"], {"input_forget": 1}, "has input_forget"),
         ([], ["y"], {"clip": 1.0}, "has clip"),

@@ -8,7 +8,10 @@ import numpy as np
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.onnx.importing.build import Builder, imports, ints
+from pycaffe_dist.onnx.importing.constants import MOST_VALUES
 from pycaffe_dist.onnx.importing.model import Operator
+from pycaffe_dist.onnx.importing.operators.neurons import bounded
+from pycaffe_dist.onnx.importing.operators.shapes import spread
 from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter
 
 REDUCED = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")
@@ -26,6 +29,9 @@ def gemm(b: Builder, op: Operator) -> None:
     weights = weights * np.float32(op.a.get("alpha", 1.0))
     rows = weights if op.a.get("transB", 0) else weights.T
     if bias is not None:
+        one_row = bias.size in (1, len(rows)) and bias.shape[-1:] in ((), (1,), (len(rows),))
+        words = f"has a bias {bias.shape} that is not one for each of its {len(rows)} outputs"
+        b.refuse(op, not one_row or (bias.size > 1 and bias.shape[-1] == 1), words)
         bias = np.broadcast_to(bias * np.float32(op.a.get("beta", 1.0)), (1, len(rows))).reshape(-1)
     _product(b, op, op.inputs[0], rows, bias, axis=1)
 
@@ -33,15 +39,14 @@ def gemm(b: Builder, op: Operator) -> None:
 @imports("MatMul")
 def matmul(b: Builder, op: Operator) -> None:
     weights = b.constant(op, 1)
+    axis = len(b.shape(op, op.inputs[0])) - 1
+    if weights is not None and 2 < weights.ndim <= axis + 1:
+        weights = weights[(0,) * (weights.ndim - 2)] if weights[..., 0, 0].size == 1 else weights
     if weights is not None and weights.ndim == 2:
-        axis = len(b.shape(op, op.inputs[0])) - 1
         _product(b, op, op.inputs[0], weights.T, None, axis)
         return
-    b.refuse(
-        op,
-        weights is not None or b.constant(op, 0) is not None,
-        "has a constant of more axes than 2",
-    )
+    constant = weights is not None or b.constant(op, 0) is not None
+    b.refuse(op, constant, "has a constant that is not one matrix on the right")
     b.layer("MatMul", b.named(op), op.inputs, op.outputs)
 
 
@@ -57,7 +62,9 @@ def _product(
 
 @imports("BatchNormalization")
 def batch_norm(b: Builder, op: Operator) -> None:
-    b.refuse(op, bool(op.a.get("training_mode", 0)), "is in training mode")
+    trains = bool(op.a.get("training_mode", 0)) or any(op.outputs[1:])
+    b.refuse(op, trains, "is in training mode")
+    b.refuse(op, not op.a.get("spatial", 1), "has values for each pixel (spatial 0)")
     gamma, beta, mean, variance = (b.needed(op, i).reshape(-1) for i in range(1, 5))
     shape = b.shape(op, op.inputs[0])
     affine = not (np.all(gamma == 1) and np.all(beta == 0))
@@ -67,7 +74,7 @@ def batch_norm(b: Builder, op: Operator) -> None:
     layer.batch_norm_param.eps = op.a.get("epsilon", 1e-5)
     if affine:
         name = f"{b.named(op)}/scale"
-        scale = b.layer("Scale", name, [target], op.outputs, [gamma, beta])
+        scale = b.layer("Scale", name, [target], op.outputs[:1], [gamma, beta])
         scale.scale_param.bias_term = True
 
 
@@ -76,22 +83,26 @@ def batch_norm(b: Builder, op: Operator) -> None:
 
 @imports("Add", "Sub", "Mul", "Div")
 def binary(b: Builder, op: Operator) -> None:
+    kind = b.model.types.get(op.outputs[0])
+    whole = op.kind == "Div" and kind is not None and kind.kind in "iu"
+    b.refuse(op, whole, f"divides numbers of the type {kind}, which drops fractions")
     constants = [b.constant(op, i) for i in (0, 1)]
     if constants[1] is not None:
-        _by_constant(b, op, op.inputs[0], constants[1])
+        values = constants[1].astype(np.float32)
+        with np.errstate(divide="ignore"):
+            changed = {"Sub": np.negative, "Div": np.reciprocal}.get(op.kind, np.positive)(values)
+        _by_constant(b, op, op.inputs[0], changed)
     elif constants[0] is not None:
-        _of_constant(b, op, constants[0])
+        _of_constant(b, op, constants[0].astype(np.float32))
     else:
         _of_two(b, op)
 
 
 def _by_constant(b: Builder, op: Operator, x: str, values: Array) -> None:
-    """x + c, x − c, x·c or x / c."""
-    values = values.astype(np.float32)
-    if op.kind in ("Sub", "Div"):
-        values = -values if op.kind == "Sub" else 1 / values
+    """x + c for Add and Sub, x·c for Mul and Div."""
+    x = spread(b, op, x, b.shape(op, op.outputs[0]))
     adds = op.kind in ("Add", "Sub")
-    if values.size == 1 and prod(b.shape(op, x)) == prod(b.shape(op, op.outputs[0])):
+    if values.size == 1:
         p = b.layer("Power", b.named(op), [x], op.outputs).power_param
         if adds:
             p.shift = float(values.reshape(()))
@@ -107,13 +118,12 @@ def _by_constant(b: Builder, op: Operator, x: str, values: Array) -> None:
 def _operand(b: Builder, op: Operator, x: str, values: Array) -> tuple[int, Array]:
     """The axis of x from which on a constant fits, without its ones before and behind."""
     shape = b.shape(op, x)
-    b.refuse(op, shape != b.shape(op, op.outputs[0]), "makes its first input larger")
     full = (1,) * (len(shape) - values.ndim) + values.shape
     own = [axis for axis, size in enumerate(full) if size != 1]
     first, last = own[0], own[-1] + 1
-    fits = full[first:last] == shape[first:last]
-    b.refuse(op, not fits, f"has a constant {values.shape} that does not fit {shape}")
-    return first, values.reshape(full[first:last])
+    many = prod(shape[first:last]) > max(values.size, MOST_VALUES)
+    b.refuse(op, many, f"spreads a constant {values.shape} over {shape}")
+    return first, np.broadcast_to(values.reshape(full[first:last]), shape[first:last])
 
 
 def _of_constant(b: Builder, op: Operator, values: Array) -> None:
@@ -122,44 +132,44 @@ def _of_constant(b: Builder, op: Operator, values: Array) -> None:
     if op.kind in ("Add", "Mul"):
         _by_constant(b, op, x, values)
         return
-    b.refuse(op, values.size != 1, "has a constant for each value before it")
-    value = float(values.reshape(()))
-    if op.kind == "Sub":
-        p = b.layer("Power", b.named(op), [x], op.outputs).power_param
-        p.scale, p.shift = -1, value
-        return
-    target = op.outputs[0] if value == 1 else b.between(op, "inverse", b.shape(op, x))
-    b.layer("Power", b.named(op), [x], [target]).power_param.power = -1
-    if value != 1:
-        b.layer("Power", f"{b.named(op)}/times", [target], op.outputs).power_param.scale = value
+    subtracts, same = op.kind == "Sub", b.shape(op, x) == b.shape(op, op.outputs[0])
+    alone = values.size == 1 and same and (subtracts or float(values.reshape(())) == 1)
+    what = "negative" if subtracts else "inverse"
+    target = op.outputs[0] if alone else b.between(op, what, b.shape(op, x))
+    name = b.named(op) if alone else f"{b.named(op)}/{what}"
+    p = b.layer("Power", name, [x], [target]).power_param
+    if subtracts:
+        p.scale = -1
+        p.shift = float(values.reshape(())) if alone else 0
+    else:
+        p.power = -1
+    if not alone:
+        _by_constant(b, op, target, values)
 
 
 def _of_two(b: Builder, op: Operator) -> None:
-    first, second = op.inputs[:2]
-    shapes = [b.shape(op, name) for name in (first, second)]
+    (first, second), out = op.inputs[:2], b.shape(op, op.outputs[0])
     if op.kind == "Div":
-        inverse = b.between(op, "inverse", shapes[1])
+        inverse = b.between(op, "inverse", b.shape(op, second))
         b.layer("Power", f"{b.named(op)}/inverse", [second], [inverse]).power_param.power = -1
         second = inverse
-    if shapes[0] == shapes[1]:
-        p = b.layer("Eltwise", b.named(op), [first, second], op.outputs).eltwise_param
-        if op.kind in ("Mul", "Div"):
-            p.operation = EltwiseParameter.PROD
-        elif op.kind == "Sub":
-            p.coeff[:] = [1, -1]
+    if b.shape(op, first) != out and op.kind in ("Add", "Mul"):
+        first, second = second, first
+    first = spread(b, op, first, out)
+    if b.shape(op, second) != out and _broadcast(b, op, first, second):
         return
-    if prod(shapes[0]) < prod(shapes[1]):
-        b.refuse(op, op.kind in ("Sub", "Div"), "makes its first input larger")
-        first, second, shapes = second, first, shapes[::-1]
-    _broadcast(b, op, first, second, *shapes)
+    second = spread(b, op, second, out)
+    p = b.layer("Eltwise", b.named(op), [first, second], op.outputs).eltwise_param
+    if op.kind in ("Mul", "Div"):
+        p.operation = EltwiseParameter.PROD
+    elif op.kind == "Sub":
+        p.coeff[:] = [1, -1]
 
 
-def _broadcast(
-    b: Builder, op: Operator, x: str, operand: str, shape: tuple[int, ...], own: tuple[int, ...]
-) -> None:
-    """A Scale or Bias whose operand is the second bottom, without its ones."""
+def _broadcast(b: Builder, op: Operator, x: str, operand: str) -> bool:
+    """A Scale or Bias whose operand is the second bottom, without its ones, if that will do."""
+    shape, own = b.shape(op, x), b.shape(op, operand)
     full = (1,) * (len(shape) - len(own)) + own
-    there = [axis for axis, size in enumerate(full) if size != 1 or shape[axis] == 1]
     axes = [axis for axis, size in enumerate(full) if size == shape[axis]]
     first = axes[0] if axes else 0
     length = next(
@@ -167,7 +177,8 @@ def _broadcast(
         len(shape) - first,
     )
     fits = all(full[axis] == 1 for axis in range(len(shape)) if not first <= axis < first + length)
-    b.refuse(op, not axes or not fits or not there, f"spreads {own} over {shape}")
+    if not axes or not fits:
+        return False
     cut = full[first : first + length]
     if cut != own:
         name = b.between(op, "operand", cut)
@@ -175,35 +186,53 @@ def _broadcast(
         layer.reshape_param.shape.dim[:] = cut
         operand = name
     if op.kind == "Sub":
-        name = b.between(op, "negative", cut)
-        b.layer("Power", f"{b.named(op)}/negative", [operand], [name]).power_param.scale = -1
-        operand = name
+        operand = _negative(b, op, operand, "negative")
     adds = op.kind in ("Add", "Sub")
     layer = b.layer("Bias" if adds else "Scale", b.named(op), [x, operand], op.outputs)
     (layer.bias_param if adds else layer.scale_param).axis = first
+    return True
 
 
-@imports("Max", "Sum", "Min")
+@imports("Max", "Min", "Sum", "Mean")
 def several(b: Builder, op: Operator) -> None:
-    shapes = {b.shape(op, name) for name in op.inputs}
-    constant = any(b.constant(op, i) is not None for i in range(len(op.inputs)))
-    b.refuse(op, len(shapes) > 1 or constant, "has inputs of several shapes, or a constant")
-    b.refuse(op, op.kind == "Min", "has no form in Caffe")
-    if len(op.inputs) == 1:
-        b.alias(op.outputs[0], op.inputs[0])
+    values = [name for i, name in enumerate(op.inputs) if b.constant(op, i) is None]
+    constants = [c for i in range(len(op.inputs)) if (c := b.constant(op, i)) is not None]
+    least = op.kind == "Min"
+    if op.kind in ("Max", "Min") and len(values) == 1 and [c.size for c in constants] == [1]:
+        x = spread(b, op, values[0], b.shape(op, op.outputs[0]))
+        bounded(b, op, x, *((None, constants[0]) if least else (constants[0], None)))
         return
-    p = b.layer("Eltwise", b.named(op), op.inputs, op.outputs).eltwise_param
-    p.operation = EltwiseParameter.MAX if op.kind == "Max" else EltwiseParameter.SUM
+    b.refuse(op, bool(constants), "has a constant")
+    parts = [spread(b, op, name, b.shape(op, op.outputs[0])) for name in values]
+    if len(parts) == 1:
+        b.alias(op.outputs[0], parts[0])
+        return
+    target = b.between(op, "largest", b.shape(op, op.outputs[0])) if least else op.outputs[0]
+    parts = [_negative(b, op, x, f"negative{i}") for i, x in enumerate(parts)] if least else parts
+    name = f"{b.named(op)}/largest" if least else b.named(op)
+    p = b.layer("Eltwise", name, parts, [target]).eltwise_param
+    p.operation = EltwiseParameter.MAX if op.kind in ("Max", "Min") else EltwiseParameter.SUM
+    if op.kind == "Mean":
+        p.coeff[:] = [1 / len(parts)] * len(parts)
+    if least:
+        b.layer("Power", b.named(op), [target], op.outputs).power_param.scale = -1
+
+
+def _negative(b: Builder, op: Operator, x: str, what: str) -> str:
+    name = b.between(op, what, b.shape(op, x))
+    b.layer("Power", f"{b.named(op)}/{what}", [x], [name]).power_param.scale = -1
+    return name
 
 
 @imports(*REDUCED)
 def reduce(b: Builder, op: Operator) -> None:
     shape = b.shape(op, op.inputs[0])
     given = b.constant(op, 1)
-    axes = (
-        ints(given) if given is not None else [int(a) for a in op.a.get("axes", range(len(shape)))]
-    )
-    axes = sorted(axis % len(shape) for axis in axes)
+    axes = ints(op.a.get("axes", ()) if given is None else given)
+    if not axes and op.a.get("noop_with_empty_axes", 0):
+        b.alias(op.outputs[0], op.inputs[0])
+        return
+    axes = sorted(axis % len(shape) for axis in axes or range(len(shape)))
     keep = bool(op.a.get("keepdims", 1))
     if op.kind == "ReduceMean" and axes == [2, 3] and len(shape) == 4:
         target = op.outputs[0] if keep else b.between(op, "pooled", (*shape[:2], 1, 1))
@@ -220,5 +249,13 @@ def reduce(b: Builder, op: Operator) -> None:
 @imports("ArgMax")
 def argmax(b: Builder, op: Operator) -> None:
     """Of equal values ONNX takes the first, Caffe the last."""
-    b.refuse(op, not op.a.get("keepdims", 1), "drops the axis (keepdims 0)")
-    b.simple("ArgMax", op).argmax_param.axis = op.a.get("axis", 0)
+    shape = b.shape(op, op.inputs[0])
+    axis, keep = op.a.get("axis", 0) % len(shape), bool(op.a.get("keepdims", 1))
+    places = op.outputs[0]
+    if not keep:
+        places = b.between(op, "places", (*shape[:axis], 1, *shape[axis + 1 :]))
+    name = b.named(op) if keep else f"{b.named(op)}/places"
+    b.layer("ArgMax", name, op.inputs[:1], [places]).argmax_param.axis = axis
+    if not keep:
+        layer = b.layer("Reshape", b.named(op), [places], op.outputs)
+        layer.reshape_param.shape.dim[:] = b.shape(op, op.outputs[0])

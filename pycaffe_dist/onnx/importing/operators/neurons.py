@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pycaffe_dist.onnx.importing.build import Builder, imports
 from pycaffe_dist.onnx.importing.model import Operator
 
+LARGEST = float(np.finfo(np.float32).max)
 ONE_LAYER = {
     "Relu": "ReLU",
     "Sigmoid": "Sigmoid",
@@ -27,16 +29,32 @@ def one_layer(b: Builder, op: Operator) -> None:
     b.simple(ONE_LAYER[op.kind], op)
 
 
-@imports("Identity", "Cast")
+@imports("Identity")
 def same(b: Builder, op: Operator) -> None:
-    """All numbers are floats here."""
+    b.alias(op.outputs[0], op.inputs[0])
+
+
+@imports("Cast")
+def cast(b: Builder, op: Operator) -> None:
+    """All numbers are floats here: what would lose its fraction is refused, but for an Embed's."""
+    kind = b.model.types.get(op.inputs[0])
+    to = b.model.types.get(op.outputs[0])
+    rounds = kind is not None and to is not None and kind.kind not in "iub" and to.kind in "iub"
+    readers = [o for o in b.model.operators if op.outputs[0] in o.inputs]
+    indices = all(o.kind == "Gather" and o.inputs[1] == op.outputs[0] for o in readers)
+    read = op.outputs[0] in b.model.outputs or not indices
+    b.refuse(op, rounds and read, f"rounds {kind} to {to}")
     b.alias(op.outputs[0], op.inputs[0])
 
 
 @imports("Dropout")
 def dropout(b: Builder, op: Operator) -> None:
-    ratio = b.constant(op, 1)
-    layer = b.simple("Dropout", op)
+    ratio, training = b.constant(op, 1), b.constant(op, 2)
+    draws = "".join(op.inputs[2:]) and (training is None or bool(training))
+    b.refuse(op, bool(draws), "is in training mode")
+    masked = len(op.outputs) > 1 and op.outputs[1] in b.model.consumers
+    b.refuse(op, masked, "has a mask that is read")
+    layer = b.layer("Dropout", b.named(op), op.inputs[:1], op.outputs[:1])
     layer.dropout_param.dropout_ratio = float(op.a.get("ratio", 0.5 if ratio is None else ratio))
 
 
@@ -81,15 +99,27 @@ def hard_sigmoid(b: Builder, op: Operator) -> None:
 
 @imports("Clip")
 def clip(b: Builder, op: Operator) -> None:
+    computed = [i for i in op.inputs[1:3] if i and i not in b.model.constants]
+    b.refuse(op, bool(computed), "has bounds that are computed")
     least, most = (b.constant(op, i) for i in (1, 2))
-    largest = float(np.finfo(np.float32).max)
-    low = float(op.a.get("min", -largest) if least is None else least)
-    high = float(op.a.get("max", largest) if most is None else most)
-    if low == 0 and high == 6:
-        b.simple("ReLU6", op)
+    low, high = (
+        op.a.get("min") if least is None else least,
+        op.a.get("max") if most is None else most,
+    )
+    bounded(b, op, op.inputs[0], low, high)
+
+
+def bounded(
+    b: Builder, op: Operator, x: str, low: ArrayLike | None, high: ArrayLike | None
+) -> None:
+    """x within bounds, of which None is none."""
+    least = -LARGEST if low is None else float(np.asarray(low).reshape(()))
+    most = LARGEST if high is None else float(np.asarray(high).reshape(()))
+    if least == 0 and most == 6:
+        b.layer("ReLU6", b.named(op), [x], op.outputs)
         return
-    p = b.simple("Clip", op).clip_param
-    p.min, p.max = max(low, -largest), min(high, largest)
+    p = b.layer("Clip", b.named(op), [x], op.outputs).clip_param
+    p.min, p.max = max(least, -LARGEST), min(most, LARGEST)
 
 
 @imports("Neg")

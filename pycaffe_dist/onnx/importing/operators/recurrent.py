@@ -13,7 +13,7 @@ DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, 
 
 @imports("LSTM")
 def lstm(b: Builder, op: Operator) -> None:
-    """x: (T, N, I) to y: (T, directions, N, D)."""
+    """x: (T, N, I) to y: (T, directions, N, D), and its last steps: (directions, N, D)."""
     size, name = op.a["hidden_size"], b.named(op)
     ways = DIRECTIONS[op.a.get("direction", "forward")]
     _check(b, op, len(ways))
@@ -23,7 +23,7 @@ def lstm(b: Builder, op: Operator) -> None:
     cont = b.between(op, "cont", (steps, streams))
     p = b.layer("ContinuationIndicator", f"{name}/cont", [], [cont]).continuation_indicator_param
     p.time_step, p.batch_size = steps, streams
-    parts = []
+    outs = []
     for i, backwards in enumerate(ways):
         part = f"{name}/{'backward' if backwards else 'forward'}"
         x = _turned(b, op, op.inputs[0], f"{part}/in") if backwards else op.inputs[0]
@@ -32,22 +32,44 @@ def lstm(b: Builder, op: Operator) -> None:
         y = b.between(op, f"{part}/out", (steps, streams, size))
         layer = b.layer("LSTM", part, [x, cont], [y], [_ordered(v, size) for v in values])
         layer.recurrent_param.num_output = size
-        parts.append(_turned(b, op, y, f"{part}/turned") if backwards else y)
-    shaped = [b.between(op, f"part{i}", (steps, 1, streams, size)) for i in range(len(parts))]
-    targets = shaped if len(parts) > 1 else op.outputs[:1]
-    for i, (part, target) in enumerate(zip(parts, targets, strict=True)):
-        layer = b.layer("Reshape", f"{name}/axis{i}", [part], [target])
-        layer.reshape_param.shape.dim[:] = [steps, 1, streams, size]
+        outs.append((backwards, y))
+    if _is_read(b, op, 1):
+        lasts = [_last(b, op, y, f"last{i}") for i, (_, y) in enumerate(outs)]
+        _joined(b, op, lasts, op.outputs[1], 0)
+    if _is_read(b, op, 0):
+        parts = [_turned(b, op, y, f"{y}/turned") if back else y for back, y in outs]
+        _joined(b, op, parts, op.outputs[0], 1)
+
+
+def _is_read(b: Builder, op: Operator, i: int) -> bool:
+    return len(op.outputs) > i and op.outputs[i] in b.model.consumers
+
+
+def _last(b: Builder, op: Operator, y: str, what: str) -> str:
+    """The last step of those that were taken: (N, D)."""
+    steps, *shape = b.shape(op, y)
+    name = b.between(op, what, shape)
+    p = b.layer("Gather", f"{b.named(op)}/{what}", [y], [name]).gather_param
+    p.axis, p.indices[:], p.shape[:] = 0, [steps - 1], [0]
+    return name
+
+
+def _joined(b: Builder, op: Operator, parts: list[str], target: str, axis: int) -> None:
+    """The directions, along an axis of their own."""
+    name = f"{b.named(op)}/{'axis' if axis else 'last'}"
+    shape = list(b.shape(op, parts[0]))
+    shape.insert(axis, 1)
+    shaped = [b.between(op, f"{name}{i}", shape) for i in range(len(parts))]
+    targets = shaped if len(parts) > 1 else [target]
+    for i, (part, top) in enumerate(zip(parts, targets, strict=True)):
+        layer = b.layer("Reshape", f"{name}{i}", [part], [top])
+        layer.reshape_param.shape.dim[:] = shape
     if len(parts) > 1:
-        b.layer("Concat", f"{name}/both", shaped, op.outputs[:1]).concat_param.axis = 1
+        b.layer("Concat", f"{name}/both", shaped, [target]).concat_param.axis = axis
 
 
 def _check(b: Builder, op: Operator, ways: int) -> None:
-    b.refuse(
-        op,
-        any(name in b.model.consumers for name in op.outputs[1:]),
-        "has last states that are read",
-    )
+    b.refuse(op, _is_read(b, op, 2), "has a last cell that is read")
     b.refuse(op, bool(op.a.get("layout", 0)), "has layout 1")
     b.refuse(op, bool(op.a.get("input_forget", 0)), "has input_forget")
     b.refuse(op, "clip" in op.a, "has clip")

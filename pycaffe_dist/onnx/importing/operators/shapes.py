@@ -99,34 +99,130 @@ def slice_of(begin: int, end: int, step: int) -> tuple[int, int | None, int]:
 
 @imports("Gather")
 def gather(b: Builder, op: Operator) -> None:
+    rows, shape = b.constant(op, 0), b.shape(op, op.inputs[0])
+    if rows is not None and rows.ndim == 2 and not op.a.get("axis", 0):
+        p = b.layer("Embed", b.named(op), op.inputs[1:], op.outputs, [rows]).embed_param
+        p.input_dim, p.num_output = rows.shape
+        p.bias_term = False
+        return
     indices = b.needed(op, 1)
-    shape = b.shape(op, op.inputs[0])
     axis = op.a.get("axis", 0) % len(shape)
-    p = b.simple("Gather", op).gather_param
-    p.axis = axis
-    p.indices[:] = [i % shape[axis] for i in ints(indices)]
-    p.shape[:] = list(indices.shape) or [0]
+    g = b.simple("Gather", op).gather_param
+    g.axis = axis
+    g.indices[:] = [i % shape[axis] for i in ints(indices)]
+    g.shape[:] = list(indices.shape) or [0]
+
+
+MIRRORS = {"edge": "EDGE", "reflect": "REFLECT"}
 
 
 @imports("Pad")
 def pad(b: Builder, op: Operator) -> None:
-    mode = op.a.get("mode", "constant")
-    widths = ints(b.needed(op, 1)) if len(op.inputs) > 1 else ints(op.a["pads"])
-    b.refuse(op, min(widths) < 0, f"cuts off: {widths}")
-    b.refuse(op, mode != "constant", f"has the mode {mode}")
-    value = b.constant(op, 2)
-    half = len(widths) // 2
-    if not any(widths):
-        b.alias(op.outputs[0], op.inputs[0])
+    """Negative padding cuts off."""
+    mode, x = op.a.get("mode", "constant"), op.inputs[0]
+    shape = b.shape(op, x)
+    margins = _margins(b, op, len(shape))
+    known = mode == "constant" or mode in MIRRORS
+    b.refuse(op, not known, f"has the mode {mode}")
+    if not any(n for pair in margins for n in pair):
+        b.alias(op.outputs[0], x)
         return
-    p = b.simple("Pad", op).pad_param
-    p.paddings[:] = [n for pair in zip(widths[:half], widths[half:], strict=True) for n in pair]
-    p.constant_values = float(op.a.get("value", 0.0) if value is None else value.reshape(()))
+    if any(n < 0 for pair in margins for n in pair):
+        b.refuse(op, mode != "constant", f"cuts off with the mode {mode}")
+        x, margins = _cut_off(b, op, x, margins)
+        if x == op.outputs[0]:
+            return
+    value = b.constant(op, 2)
+    layer = b.layer("MirrorPad" if mode in MIRRORS else "Pad", b.named(op), [x], op.outputs)
+    p = layer.mirror_pad_param if mode in MIRRORS else layer.pad_param
+    p.paddings[:] = [n for pair in margins for n in pair]
+    if mode in MIRRORS:
+        layer.mirror_pad_param.mode = MIRRORS[mode]
+    else:
+        p.constant_values = float(op.a.get("value", 0.0) if value is None else value.reshape(()))
+
+
+def _margins(b: Builder, op: Operator, count: int) -> list[tuple[int, int]]:
+    """Before and behind, for each axis; those that ``axes`` leaves out have none."""
+    widths = ints(b.needed(op, 1)) if len(op.inputs) > 1 else ints(op.a["pads"])
+    given = b.constant(op, 3)
+    axes = [a % count for a in (range(count) if given is None else ints(given))]
+    half = len(widths) // 2
+    pairs = dict(zip(axes, zip(widths[:half], widths[half:], strict=True), strict=True))
+    return [pairs.get(axis, (0, 0)) for axis in range(count)]
+
+
+def _cut_off(
+    b: Builder, op: Operator, x: str, margins: list[tuple[int, int]]
+) -> tuple[str, list[tuple[int, int]]]:
+    """A slice of x, and what remains to be put around it."""
+    shape = b.shape(op, x)
+    kept = [(max(0, -m), n + min(0, k)) for n, (m, k) in zip(shape, margins, strict=True)]
+    b.refuse(op, any(first >= last for first, last in kept), f"leaves nothing of {shape}")
+    rest = [(max(0, m), max(0, k)) for m, k in margins]
+    more = any(n for pair in rest for n in pair)
+    target = b.between(op, "cut", [n - m for m, n in kept]) if more else op.outputs[0]
+    name = f"{b.named(op)}/cut" if more else b.named(op)
+    p = b.layer("StridedSlice", name, [x], [target]).strided_slice_param
+    p.begin[:], p.end[:] = [m for m, _ in kept], [n for _, n in kept]
+    p.strides[:] = [1] * len(kept)
+    return target, rest
 
 
 @imports("DepthToSpace", "SpaceToDepth")
 def blocks(b: Builder, op: Operator) -> None:
-    b.refuse(op, op.a.get("mode", "DCR") != "DCR", "has the mode CRD")
+    if op.a.get("mode", "DCR") == "CRD":
+        _pixel_shuffle(b, op)
+        return
     layer = b.simple(op.kind, op)
     param = layer.depth_to_space_param if op.kind == "DepthToSpace" else layer.space_to_depth_param
     param.block_size, param.data_format = op.a["blocksize"], "NCHW"
+
+
+def _pixel_shuffle(b: Builder, op: Operator) -> None:
+    """Channels are (C, rows, columns) of a block: (N, C, r, r, H, W) to (N, C, H, r, W, r)."""
+    (n, c, h, w), r = b.shape(op, op.inputs[0]), op.a["blocksize"]
+    apart, turned = (n, c // (r * r), r, r, h, w), (n, c // (r * r), h, r, w, r)
+    names = [b.between(op, "apart", apart), b.between(op, "turned", turned)]
+    first = b.layer("Reshape", f"{b.named(op)}/apart", op.inputs[:1], names[:1])
+    first.reshape_param.shape.dim[:] = [0, *apart[1:]]
+    turn = b.layer("Permute", f"{b.named(op)}/turned", names[:1], names[1:])
+    turn.permute_param.order[:] = [0, 1, 4, 2, 5, 3]
+    last = b.layer("Reshape", b.named(op), names[1:], op.outputs)
+    last.reshape_param.shape.dim[:] = [0, *b.shape(op, op.outputs[0])[1:]]
+
+
+@imports("Expand", "Tile")
+def tile(b: Builder, op: Operator) -> None:
+    """Copies along each axis that becomes longer."""
+    new = b.shape(op, op.outputs[0])
+    spread(b, op, op.inputs[0], new, op.outputs[0])
+
+
+def spread(b: Builder, op: Operator, x: str, new: tuple[int, ...], target: str = "") -> str:
+    """x with as many axes as ``new`` and its sizes: ones in front, and a Tile for each that grows.
+
+    The name of the result, which is ``target`` if that is given.
+    """
+    shape, name = b.shape(op, x), f"{b.named(op)}/{x}"
+    full = (1,) * (len(new) - len(shape)) + shape
+    fits = len(full) == len(new) and all(s and n % s == 0 for s, n in zip(full, new, strict=True))
+    b.refuse(op, not fits, f"spreads {shape} over {new}")
+    steps: list[tuple[str, tuple[int, ...], int]] = [("Reshape", full, 0)] * (full != shape)
+    for axis, size in enumerate(new):
+        if size != full[axis]:
+            full = (*full[:axis], size, *full[axis + 1 :])
+            steps.append(("Tile", full, axis))
+    if not steps and target:
+        b.alias(target, x)
+    for i, (kind, made, axis) in enumerate(steps):
+        last = bool(target) and i == len(steps) - 1
+        top = target if last else b.between(op, f"{x}/{i}", made)
+        layer = b.layer(kind, b.named(op) if last else f"{name}/{i}", [x], [top])
+        if kind == "Reshape":
+            layer.reshape_param.shape.dim[:] = made
+        else:
+            layer.tile_param.axis = axis
+            layer.tile_param.tiles = made[axis] // b.shape(op, x)[axis]
+        x = top
+    return target or x

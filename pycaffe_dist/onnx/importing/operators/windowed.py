@@ -33,23 +33,41 @@ def convolution(b: Builder, op: Operator) -> None:
 
 @imports("ConvTranspose")
 def deconvolution(b: Builder, op: Operator) -> None:
+    """Padding cuts off rows: the same before and behind by the layer, others by a slice."""
     weights = b.needed(op, 1)
     axes = weights.ndim - 2
     group = op.a.get("group", 1)
     strides, dilations = (op.a.get(name, [1] * axes) for name in ("strides", "dilations"))
-    pads = op.a.get("pads", [0] * 2 * axes)
-    auto = op.a.get("auto_pad", "NOTSET")
-    b.refuse(op, auto not in ("NOTSET", "VALID"), f"has auto_pad {auto}")
-    b.refuse(op, pads[:axes] != pads[axes:], f"has another padding behind than before: {pads}")
-    b.refuse(op, any(op.a.get("output_padding", [])), "has output_padding")
-    b.refuse(op, "output_shape" in op.a, "has output_shape")
-    layer = b.layer(
-        "Deconvolution", b.named(op), op.inputs[:1], op.outputs, _with_bias(b, op, weights)
-    )
+    old, new = (b.shape(op, name)[2:] for name in (op.inputs[0], op.outputs[0]))
+    extent = [d * (k - 1) + 1 for d, k in zip(dilations, weights.shape[2:], strict=True)]
+    whole = [s * (n - 1) + e for s, n, e in zip(strides, old, extent, strict=True)]
+    begin = _cut_before(b, op, whole, new)
+    end = [w - n - c for w, n, c in zip(whole, new, begin, strict=True)]
+    b.refuse(op, min(*begin, *end) < 0, "makes more than its windows reach")
+    target, name = op.outputs[0], b.named(op)
+    if begin != end:
+        target = b.between(op, "whole", (*b.shape(op, op.outputs[0])[:2], *whole))
+        name = f"{name}/whole"
+    values = _with_bias(b, op, weights)
+    layer = b.layer("Deconvolution", name, op.inputs[:1], [target], values)
     p = layer.convolution_param
     p.num_output, p.group = weights.shape[1] * group, group
-    _sizes(layer, weights.shape[2:], strides, pads[:axes], dilations)
-    p.bias_term = len(op.inputs) > 2 and bool(op.inputs[2])
+    _sizes(layer, weights.shape[2:], strides, begin if begin == end else [0] * axes, dilations)
+    p.bias_term = len(values) > 1
+    if begin != end:
+        cut = b.layer("StridedSlice", b.named(op), [target], op.outputs).strided_slice_param
+        cut.begin[:], cut.end[:] = [0, 0, *begin], b.shape(op, op.outputs[0])[:2]
+        cut.end.extend(c + n for c, n in zip(begin, new, strict=True))
+        cut.strides[:] = [1] * (axes + 2)
+
+
+def _cut_before(b: Builder, op: Operator, whole: Sequence[int], new: Sequence[int]) -> list[int]:
+    """How many rows before the first that is kept; what is cut behind follows from the sizes."""
+    auto = op.a.get("auto_pad", "NOTSET")
+    if "output_shape" not in op.a and auto in ("NOTSET", "VALID"):
+        return [int(p) for p in op.a.get("pads", [0] * len(new))][: len(new)]
+    cut = [w - n for w, n in zip(whole, new, strict=True)]
+    return [c // 2 if auto == "SAME_UPPER" else c - c // 2 for c in cut]
 
 
 def _with_bias(b: Builder, op: Operator, weights: Array) -> list[Array]:
@@ -161,30 +179,3 @@ def roi_pooling(b: Builder, op: Operator) -> None:
     p = b.layer("ROIPooling", b.named(op), op.inputs, op.outputs).roi_pooling_param
     p.pooled_h, p.pooled_w = (int(n) for n in op.a["pooled_shape"])
     p.spatial_scale = op.a.get("spatial_scale", 1.0)
-
-
-@imports("Resize", "Upsample")
-def resize(b: Builder, op: Operator) -> None:
-    old, new = b.shape(op, op.inputs[0]), b.shape(op, op.outputs[0])
-    mode = op.a.get("mode", "nearest")
-    where = op.a.get(
-        "coordinate_transformation_mode", "asymmetric" if op.kind == "Upsample" else "half_pixel"
-    )
-    b.refuse(op, len(old) != 4 or old[:2] != new[:2], "changes other axes than height and width")
-    scale = new[2] // old[2]
-    whole = new[2] == scale * old[2] and new[3] == scale * old[3] and scale > 0
-    floor = op.a.get("nearest_mode", "round_prefer_floor") == "floor" or op.kind == "Upsample"
-    if mode == "nearest" and whole and ((where == "asymmetric" and floor) or where == "half_pixel"):
-        b.simple("Upsample", op).upsample_param.scale = scale
-        return
-    b.refuse(op, mode not in ("linear", "bilinear"), f"has the mode {mode} with {where}")
-    if where == "align_corners":
-        p = b.simple("Interp", op).interp_param
-        p.height, p.width = new[2:]
-        return
-    b.refuse(op, where not in ("asymmetric", "half_pixel", "pytorch_half_pixel"), f"has {where}")
-    r = b.simple("ResizeBilinear", op).resize_bilinear_param
-    r.output_height, r.output_width = new[2:]
-    r.data_format = "NCHW"
-    r.half_pixel_centers = where == "half_pixel"
-    r.pytorch_half_pixel = where == "pytorch_half_pixel"
