@@ -1,13 +1,14 @@
 """Bytes and FLOPs of a training step on the GPU, kernel by kernel, and the time they must take.
 
-    python scripts/roofline.py                   # alexnet and resnet50, as in docs/gpu.md
+    python scripts/roofline.py                   # alexnet, resnet50 and vgg16, as in docs/gpu.md
     python scripts/roofline.py --write           # and put the tables into docs/gpu.md
     python scripts/roofline.py models/lenet/train_val.prototxt --batch 64 --precision fp16
 
 A step of the real engine runs on the emulated device, where every launch, product and copy is
-seen with its arrays; kernels themselves are not executed.  Each array of a launch counts once (what
-neighbouring threads read again comes from the cache).  Two small batches are traced; all counts are
-straight lines in the batch size, and are followed up to the size asked for.
+seen with its arrays; kernels and products themselves are not executed.  Each array of a launch
+counts once (what neighbouring threads read again comes from the cache).  Two small batches are
+traced; all counts are straight lines in the batch size, and are followed up to the size asked for.
+Which way computes a convolution is the choice for that size.
 """
 
 import argparse
@@ -15,17 +16,23 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import reduce
 from math import ceil, prod
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 from bench.pages import put
 
-from pycaffe_dist.engines.cupy.convolution import choice
-from pycaffe_dist.engines.cupy.convolution.columns import Columns
+from pycaffe_dist.engines import winograd
+from pycaffe_dist.engines.cupy import fusion, paper
+from pycaffe_dist.engines.cupy.convolution import choice, columns, implicit
+from pycaffe_dist.engines.cupy.convolution import winograd as winograd_way
+from pycaffe_dist.engines.cupy.convolution.case import Case
 from pycaffe_dist.engines.cupy.convolution.depthwise import Depthwise
+from pycaffe_dist.engines.cupy.convolution.way import Way
 from pycaffe_dist.engines.cupy.kernels import KERNELS
-from pycaffe_dist.engines.cupy.paper import DEVICES, Device, Launch
+from pycaffe_dist.engines.cupy.paper import DEVICES, REACHED_BY_OURS, Device, Launch
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
@@ -41,8 +48,9 @@ from pycaffe_dist.tools.fake_data import fake_data
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu.md"
 TRACED = (2, 4)  # images
-DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32)]
-OTHERS = ("tf32", "fp16")  # precisions, of which the page has the times only
+DEFAULT = [("bvlc_alexnet", 256), ("resnet50", 32), ("vgg16", 32)]
+PRECISIONS = ("fp32", "tf32", "fp16")
+BY_COLUMNS = (Depthwise, columns.Columns)  # as at first, when ReLUs had kernels of their own
 PRODUCTS = ("matmul", "gemm")
 COPIES = ("setitem", "zeros", "ascontiguousarray")
 
@@ -58,35 +66,52 @@ PER_ELEMENT = {
     "sgd_update": 7,
 }
 READ_AND_WRITTEN = re.compile(
-    r"\w+_update(_all)?|scale_all|axpy|eltwise_max_next|add_rows|batch_norm_statistics"
+    r"\w+_update(_all)?|scale_all|axpy|eltwise_max_next|add_rows|batch_norm_statistics|add_parts"
+    r"|winograd_kernel_gradient_\d"
 )
+BY_TILES = {"small": implicit.SMALL.side, "large": implicit.LARGE.side}
 
 
 class Trace(list[Launch]):
     """A step's launches, in their order."""
 
-    def __init__(self, precision: str) -> None:
-        self.precision = "" if precision == "fp32" else precision
-
     def kernel(self, name: str, args: dict) -> None:
         declared = {p.name: p for p in KERNELS[name].parameters}
         nbytes = 0
         for key, value in args.items():
-            if declared[key].pointer:
+            if declared[key].pointer and not (key == "bias" and not args.get("has_bias", 1)):
                 both = not declared[key].constant and READ_AND_WRITTEN.fullmatch(name)
                 nbytes += sum(a.nbytes for a in arrays(value)) * (2 if both else 1)
+        if "tiles" in args:
+            self.append(by_tiles(name, args, nbytes))
+            return
         flops = elements(name, args) * operations(name, args)
         self.append(Launch(f"`{name}`", nbytes, flops))
 
     def other(self, what: str, reads: list, writes: list) -> None:
         nbytes = sum(a.nbytes for a in (*reads, *writes))
-        if what in PRODUCTS:
+        if what.startswith(PRODUCTS):
             flops = 2 * writes[0].size * reads[0].shape[-1]
-            self.append(Launch("GEMM", nbytes, flops, precision=self.precision))
+            self.append(Launch("GEMM", nbytes, flops, precision=what.partition(" ")[2]))
         elif what in COPIES:
             self.append(Launch("copies and zeros", nbytes, 0))
         elif what not in KERNELS and not what.startswith("copy"):
             self.append(Launch("CuPy's own", nbytes, writes[0].size if writes else 0))
+
+
+def by_tiles(name: str, args: dict, nbytes: float) -> Launch:
+    """A product of our own: tiles are computed whole, also those that stick out at the bottom."""
+    side = BY_TILES[name.split("_")[-1]]
+    rows, depth = int(args["rows"]), int(args["depth"])
+    if "splits" in args:
+        products = int(args["tiles"]) // int(args["splits"]) * side**2 * int(args["windows"])
+    else:
+        columns, down = int(args["columns"]), ceil(rows / side)
+        groups = int(args["tiles"]) // (down * ceil(columns / side))
+        products = groups * down * side * columns * depth
+        y = args["y"]  # of which this launch may make some pixels only
+        nbytes += groups * rows * columns * y.itemsize - y.nbytes
+    return Launch(f"`{name}`", nbytes, 2 * products, REACHED_BY_OURS)
 
 
 def arrays(value) -> list:
@@ -111,6 +136,10 @@ def elements(name: str, args: dict) -> int:
 
 def operations(name: str, args: dict) -> float:
     """Of each value."""
+    if name.startswith("winograd_"):
+        return transforming(name)
+    if name == "add_parts":
+        return int(args["parts"])
     if "lrn_" in name and "size" in args:
         return int(args["size"]) * (2 if name.endswith("scale") else 1) + 6
     if name.endswith(("pool_forward", "pool_test")):
@@ -123,6 +152,39 @@ def operations(name: str, args: dict) -> float:
     return PER_ELEMENT.get(name.removesuffix("_all"), 1)
 
 
+def transforming(name: str) -> float:
+    """A matrix twice around a tile: a multiplication and an addition for all that is not 0."""
+    kind, step = re.fullmatch(r"winograd_(.+)_(\d)", name).groups()
+    transforms = {"2": winograd.F2, "4": winograd.F4}[step]
+    turned = {"gradient": "out", "kernel_gradient": "kernel", "kernels": "kernel"}
+    matrix = reduce(np.matmul, getattr(transforms, turned.get(kind, kind)))
+    return 2 * np.count_nonzero(matrix) * sum(matrix.shape)
+
+
+@contextmanager
+def choosing(ways: Sequence[type[Way]], larger: float, devices: Sequence[Device]) -> Iterator[None]:
+    """Choose between ways as for a batch that is so many times as large, on some devices.
+
+    All images fit the work space: a batch has as many launches as any other.
+    """
+    ordered, plans = choice.ordered, implicit.plans
+
+    def grown(case: Case) -> Case:
+        return case._replace(images=round(case.images * larger))
+
+    rectifying = () if ways is BY_COLUMNS else fusion.Rectifying
+    with (
+        mock.patch.object(choice, "WAYS", ways),
+        mock.patch.object(fusion, "Rectifying", rectifying),
+        mock.patch.object(paper, "DEVICES", devices),
+        mock.patch.object(columns, "WORKSPACE", 1 << 50),
+        mock.patch.object(winograd_way, "WORKSPACE", 1 << 50),
+        mock.patch.object(choice, "ordered", lambda case: ordered(grown(case))),
+        mock.patch.object(implicit, "plans", lambda case: plans(grown(case))),
+    ):
+        yield
+
+
 @contextmanager
 def tracing(trace: Trace) -> Iterator[None]:
     def launched(function, grid, block, args):
@@ -132,27 +194,38 @@ def tracing(trace: Trace) -> Iterator[None]:
     def touched(stream, what, reads=(), writes=()):
         trace.other(what, list(reads), list(writes))
 
+    def room(shape, dtype=float, order="C"):
+        return array.own(np.empty(shape, dtype))  # as nobody writes to it, it takes no memory
+
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(emulation.Function, "__call__", launched))
+        stack.enter_context(mock.patch.object(cublas, "_compute"))
+        stack.enter_context(mock.patch.object(cupy_standin, "empty", room))
         for module in (array, cublas, standin_kernels, cupy_standin):
             stack.enter_context(mock.patch.object(module, "touch", touched))
         yield
 
 
-def step(path: Path, batch: int, precision: str = "fp32") -> Trace:
-    """A second step, when everything has its place."""
+def step(
+    path: Path,
+    batch: int,
+    precision: str = "fp32",
+    ways: Sequence[type[Way]] = choice.WAYS,
+    larger: float = 1,
+    devices: Sequence[Device] = DEVICES,
+) -> Trace:
+    """A second step, when everything has its place; ways are chosen for a larger batch."""
     solver = SolverParameter(
         base_lr=1e-8, momentum=0.9, weight_decay=1e-4, lr_policy="fixed", max_iter=2, random_seed=1
     )
     solver.train_net_param.CopyFrom(fake_data(read_net(str(path)).net, batch_size=batch))
-    ways = mock.patch.object(choice, "WAYS", (Depthwise, Columns))
     with (
-        emulated() as engine,
-        ways,
-        engine.convolutions.forced("depthwise"),
-        tracing(trace := Trace(precision)),
+        emulated() as device,
+        choosing(ways, larger, devices),
+        (engine := device.at(precision)).convolutions.forced(""),  # whatever was chosen before
+        tracing(trace := Trace()),
     ):
-        made = Solver(solver, Context(engine=engine.at(precision)))
+        made = Solver(solver, Context(engine=engine))
         recycle([made.net])  # as pcd train does
         made.step(1)
         trace.clear()
@@ -160,11 +233,18 @@ def step(path: Path, batch: int, precision: str = "fp32") -> Trace:
     return trace
 
 
-def followed(path: Path, batch: int, precision: str = "fp32") -> Trace:
+def followed(
+    path: Path,
+    batch: int,
+    precision: str = "fp32",
+    ways: Sequence[type[Way]] = choice.WAYS,
+    devices: Sequence[Device] = DEVICES,
+) -> Trace:
     """A step at a batch size: each launch by the straight line through two small ones."""
     ahead = (batch - TRACED[0]) / (TRACED[1] - TRACED[0])
-    trace = Trace(precision)
-    for small, large in zip(*(step(path, b, precision) for b in TRACED), strict=True):
+    trace = Trace()
+    steps = [step(path, b, precision, ways, batch / b, devices) for b in TRACED]
+    for small, large in zip(*steps, strict=True):
         assert small.name == large.name, f"{small.name} and {large.name} do not belong together"
         nbytes = small.bytes + (large.bytes - small.bytes) * ahead
         flops = small.flops + (large.flops - small.flops) * ahead
@@ -172,12 +252,16 @@ def followed(path: Path, batch: int, precision: str = "fp32") -> Trace:
     return trace
 
 
+def seconds(trace: Trace, device: Device) -> float:
+    return sum(launch.expected(device) for launch in trace)
+
+
 def table(trace: Trace) -> str:
     """In Markdown: the kernels that take 1 % of the time or more, the rest together, and all."""
     groups: dict[str, list[Launch]] = {}
     for launch in trace:
         groups.setdefault(launch.name, []).append(launch)
-    whole = {d: sum(x.expected(d) for x in trace) for d in DEVICES}
+    whole = {d: seconds(trace, d) for d in DEVICES}
 
     def share(launches: list[Launch], device: Device) -> float:
         return sum(x.expected(device) for x in launches) / whole[device]
@@ -207,25 +291,35 @@ def table(trace: Trace) -> str:
     return "\n".join(lines)
 
 
-def times(batch: int, trace: Trace) -> str:
-    found = []
-    for d in DEVICES:
-        least, expected = sum(x.least(d) for x in trace), sum(x.expected(d) for x in trace)
-        found.append(
-            f"{d.name}: at least {least * 1e3:.3g} ms, expected {expected * 1e3:.3g} ms, "
-            f"{batch / expected:.0f} images a second"
-        )
-    return "; ".join(found)
+def times(path: Path, batch: int, precisions: Sequence[str], before: Trace) -> str:
+    """In Markdown: expected times, and their share of that by columns.
+
+    Each device has its own choice of ways, as measuring makes it.
+    """
+    names = [d.name for d in DEVICES]
+    lines = ["| Step |" + "".join(f" {n}, ms | share | images a second |" for n in names)]
+    lines.append("|---|" + "--:|--:|--:|" * len(names))
+    rows = {"fp32, convolutions by columns": [seconds(before, d) for d in DEVICES]}
+    for precision in precisions:
+        rows[precision] = [
+            seconds(followed(path, batch, precision, devices=[d]), d) for d in DEVICES
+        ]
+    whole = next(iter(rows.values()))
+    for what, row in rows.items():
+        cells = [
+            f"{1e3 * s:.1f} | {s / w:.2f} | {batch / s:.0f}"
+            for s, w in zip(row, whole, strict=True)
+        ]
+        lines.append(f"| {what} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
-def report(path: Path, batch: int, precision: str, others: Sequence[str]) -> str:
-    """The table of a precision, and the times of others."""
-    trace = followed(path, batch, precision)
-    text = f"**{path.parent.name}, batch {batch}, {precision}.** {times(batch, trace)}."
-    text += f"\n\n{table(trace)}\n"
-    for other in others:
-        text += f"\nIn {other}: {times(batch, followed(path, batch, other))}.\n"
-    return text
+def report(path: Path, batch: int, precisions: Sequence[str]) -> str:
+    """The times of all precisions and of a step by columns, and what the first is made of."""
+    trace = followed(path, batch, precisions[0])
+    before = followed(path, batch, ways=BY_COLUMNS)
+    text = f"**{path.parent.name}, batch {batch}.**\n\n{times(path, batch, precisions, before)}"
+    return f"{text}\n\nIn {precisions[0]}:\n\n{table(trace)}\n"
 
 
 def main() -> None:
@@ -236,10 +330,10 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="put the tables into docs/gpu.md")
     given = options.parse_args()
     nets = [(ROOT / "models" / name / "train_val.prototxt", batch) for name, batch in DEFAULT]
-    others = [] if given.net else OTHERS
+    precisions = [given.precision] if given.net else PRECISIONS
     if given.net:
         nets = [(given.net, given.batch)]
-    text = "\n".join(report(p, b, given.precision, others) for p, b in nets)
+    text = "\n".join(report(p, b, precisions) for p, b in nets)
     print(text)
     if given.write:
         put(PAGE, "scripts/roofline.py --write", text)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycaffe_dist.engines.cupy import launch
-from pycaffe_dist.engines.cupy.convolution import choice, implicit, winograd
+from pycaffe_dist.engines.cupy import gemm, launch
+from pycaffe_dist.engines.cupy.convolution import choice, columns, implicit, winograd
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
 from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.testing import emulation
@@ -89,11 +89,22 @@ def test_implicit_products_in_large_tiles_and_in_parts(monkeypatch, kind):
     assert large <= made
 
 
-def case(direction, images, channels, outputs, side, kernel, stride=1, pad=0, group=1):
+def case(
+    direction,
+    images,
+    channels,
+    outputs,
+    side,
+    kernel,
+    stride=1,
+    pad=0,
+    group=1,
+    precision="float32",
+):
     windows = Windows((kernel,) * 2, (stride,) * 2, (pad,) * 2, (1, 1))
     windows = windows.over((side,) * 2, windows.fitting((side,) * 2))
     sizes = images, channels, outputs, group
-    return Case(direction, windows, *sizes, np.dtype("f"), "float32")
+    return Case(direction, windows, *sizes, np.dtype("f"), precision)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +125,23 @@ def test_a_quarter_of_the_products_is_what_winograd_needs():
     of = case(Direction.FORWARD, 32, 64, 64, 56, 3, 1, 1)
     flops = sum(launch.flops for launch in winograd.Winograd4.work(of))
     assert flops == of.flops / 4
+
+
+def test_on_paper_factors_in_16_bits_are_half_as_large_and_have_to_be_cast():
+    sizes = 32, 64, 64, 56, 1
+    full, half = (
+        columns.Columns.work(case(Direction.FORWARD, *sizes, precision=precision))
+        for precision in ("float32", "fp16")
+    )
+    image, weights, out = case(Direction.FORWARD, *sizes).nbytes
+    assert [(x.name, x.bytes, x.precision) for x in full] == [("GEMM", image + weights + out, "")]
+    casts = [("casts", 1.5 * image, ""), ("casts", 1.5 * weights, "")]
+    product = ("GEMM", (image + weights) / 2 + out, "fp16")
+    assert [(x.name, x.bytes, x.precision) for x in half] == [*casts, product]
+
+
+def test_winograds_products_are_not_to_be_rounded(monkeypatch):
+    of = case(Direction.FORWARD, 32, 64, 64, 56, 3, 1, 1)
+    assert winograd.Winograd4.can(of) and winograd.Winograd4.can(of._replace(precision="fp16"))
+    monkeypatch.setenv(gemm.TF32, "1")
+    assert not winograd.Winograd4.can(of)

@@ -1,4 +1,4 @@
-"""BatchNorm with what is behind it, computed together: the same numbers as one by one."""
+"""Layers with what is behind them, computed together: the same numbers as one by one."""
 
 from collections import Counter
 
@@ -54,6 +54,25 @@ NETS = {
         [4, 2],
     ),
     "sum with what was": (conv("data", "a") + normed("a") + conv("a", "b") + SUM, [2], [2]),
+}
+NETS |= {
+    "convolution relu": (conv("data", "c") + RELU, [2], [2]),
+    "biased convolution relu": (
+        conv("data", "c").replace("bias_term: false", "bias_filler { value: 0.1 }") + RELU,
+        [2],
+        [2],
+    ),
+    "deconvolution relu": (conv("data", "c").replace('"Conv', '"Deconv') + RELU, [2], [2]),
+    "convolution relu with a slope": (
+        conv("data", "c") + RELU.replace("bottom", "relu_param { negative_slope: 0.1 } bottom"),
+        [],
+        [],
+    ),
+    "convolution relu elsewhere": (
+        conv("data", "a") + RELU.replace('bottom: "c', 'bottom: "a'),
+        [],
+        [],
+    ),
 }
 SUMS = ("sum", "sum with what was")
 every_net = pytest.mark.parametrize("name", NETS)
@@ -181,3 +200,34 @@ def test_a_chain_is_two_launches_in_each_direction(device, name):
         "batch_norm_gradients": 1 + added,
         "batch_norm_backward": 1 + added,
     }
+
+
+PRODUCTS = {
+    "inner product": """type: "InnerProduct" inner_product_param { num_output: 5
+        bias_term: @ weight_filler { type: "xavier" } bias_filler { value: 0.1 } }""",
+    "columns": """type: "Convolution" convolution_param { num_output: 8 kernel_size: 3 pad: 1
+        bias_term: @ weight_filler { type: "xavier" } bias_filler { value: 0.1 } }""",
+}
+PRODUCTS |= dict.fromkeys(("implicit", "winograd 2x2", "winograd 4x4"), PRODUCTS["columns"])
+
+
+@pytest.mark.parametrize("bias", [True, False], ids=["biased", "plain"])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_relu_is_computed_where_a_product_is_written(device, name, bias):
+    layer = PRODUCTS[name].replace("@", str(bias).lower())
+    data = DATA.replace("dim: 2", "dim: 8").replace("dim: 4", "dim: 5")
+    relu = RELU.replace('"c"', '"y"')
+    twins = Twins(f'{data} layer {{ name: "y" bottom: "data" top: "y" {layer} }} {relu}', device)
+    twins.fill_inputs()
+    with device.convolutions.forced(name):
+        twins.step()
+        log = device.home.compute.log
+        log.clear()
+        twins.each(lambda net: net.forward())
+    seen = Counter(log)
+    twins.each(lambda net: net.backward())
+    twins.assert_same()
+    by_itself = name in ("columns", "inner product")  # a product of cuBLAS's has nothing behind it
+    assert seen["bias_forward"] == (by_itself and bias)
+    assert seen["relu_forward"] == (by_itself and not bias)
+    assert (twins.net.blobs[twins.net.blob_ids["y"]].data == 0).any()

@@ -233,8 +233,11 @@ def test_product_by_quotients(run):
 def test_scale_and_bias(run):
     s, b = RNG.standard_normal((2, 4))
     x, y = run.array(A), run.empty(*A.shape)
-    run("bias_forward", N, 4, 10, x, run.array(b), y)
-    run.close(y, layer_numbers('type: "Bias"', A, fill=[b]).tops[0])
+    run("bias_forward", N, 4, 10, 0, x, run.array(b), y)
+    biased = layer_numbers('type: "Bias"', A, fill=[b]).tops[0]
+    run.close(y, biased)
+    run("bias_forward", N, 4, 10, 1, x, run.array(b), y)
+    run.close(y, np.maximum(biased, 0))
     run("scale_forward", N, 4, 10, x, run.array(s), y)
     run.close(y, layer_numbers('type: "Scale"', A, fill=[s]).tops[0])
     want = layer_numbers('type: "Scale" scale_param { bias_term: true }', A, fill=[s, b])

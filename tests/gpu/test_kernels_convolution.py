@@ -60,13 +60,15 @@ def test_forward(run, case):
     y = run.empty(*want.tops[0].shape)
     weights, bias = (run.array(p) for p in want.params)
     shaped = want.params[1].reshape(-1, *[1] * len(case[4]))
-    ways = {(0, 1), (int(product.packed(run.dtype)), 0)}  # packed, has_bias
-    for size, (packed, has_bias) in itertools.product(SIZES, ways):
-        sizes = (product.rows, columns, product.depth, packed, has_bias)
+    packed = int(product.packed(run.dtype))
+    ways = {(0, 1, 0), (packed, 0, 0), (packed, 1, 1)}  # packed, has_bias, rectify
+    for size, (packed, has_bias, rectify) in itertools.product(SIZES, ways):
+        sizes = (product.rows, columns, product.depth, packed, has_bias, rectify)
         count = tiles(run, product, columns, size)
         arrays = product.table(), weights, run.array(x), bias, y
         run(f"convolve_{size}", count, *sizes, *arrays)
-        run.close(y, want.tops[0] - (0 if has_bias else shaped))
+        made = want.tops[0] - (0 if has_bias else shaped)
+        run.close(y, np.maximum(made, 0) if rectify else made)
 
 
 @pytest.mark.parametrize("case", SHAPES)
@@ -80,7 +82,7 @@ def test_backward_to_the_image(run, case):
         gx = run.empty(*x.shape)
         for product in geometry.spread(windows, channels, outputs, groups):
             columns = product.columns(images)
-            sizes = (product.rows, columns, product.depth, 0, 0)
+            sizes = (product.rows, columns, product.depth, 0, 0, 0)
             count = tiles(run, product, columns, size)
             run(f"convolve_{size}", count, *sizes, product.table(), weights, gy, weights, gx)
         run.close(gx, want.bottom_diffs[0])
@@ -152,12 +154,13 @@ def check_putting(run, f, image, counts):
     whole = made.transpose(3, 2, 4, 0, 5, 1)  # images, channels, rows of tiles, of pixels, ...
     whole = whole.reshape(images, channels, counts[0] * f.step, counts[1] * f.step)
     want = whole[:, :, : image[0], : image[1]]
-    for has_bias in (0, 1):
+    for has_bias, rectify in ((0, 0), (1, 0), (0, 1), (1, 1)):
         y = run.empty(images, channels, *image)
-        sizes = channels, *image, *counts, has_bias
+        sizes = channels, *image, *counts, has_bias, rectify
         arrays = run.array(planes), run.array(bias), y
         run(f"winograd_out_{f.step}", planes[0].size, *sizes, *arrays)
-        run.close(y, want + has_bias * bias.reshape(-1, 1, 1))
+        made = want + has_bias * bias.reshape(-1, 1, 1)
+        run.close(y, np.maximum(made, 0) if rectify else made)
 
 
 @numbers_of("winograd_out_2")

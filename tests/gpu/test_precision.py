@@ -89,10 +89,28 @@ def test_layers_are_as_near_as_the_format(engine, precision, layer):
 
     want = run()
     set_default_engine(engine.at(precision))
-    for got, exact in zip(run(), want, strict=True):
-        far = np.linalg.norm(got - exact) / np.linalg.norm(exact)
-        assert far < 3 * UNIT[precision]
-    assert np.abs(run()[0] - want[0]).max() > 0
+    with engine.at(precision).convolutions.forced("columns"):
+        for got, exact in zip(run(), want, strict=True):
+            far = np.linalg.norm(got - exact) / np.linalg.norm(exact)
+            assert far < 3 * UNIT[precision]
+        assert np.abs(run()[0] - want[0]).max() > 0
+
+
+@pytest.mark.parametrize("way", ["implicit", "winograd 2x2"])
+def test_ways_without_columns_are_in_full_whatever_is_asked_for(engine, way):
+    layer = """type: "Convolution" convolution_param { num_output: 8 kernel_size: 3
+        weight_filler { type: "xavier" } }"""
+    x = RNG.standard_normal((2, 8, 5, 5))
+    made = []
+    for precision in ("fp32", *UNIT):
+        at = engine.at(precision)
+        set_default_engine(at)
+        with at.convolutions.forced(way):
+            run = LayerRun(LayerCase(layer, [x]), np.float32)
+            made.append(run.forward()[0])
+            assert run.layer.computed_by()[0] == way
+    for got in made[1:]:
+        np.testing.assert_array_equal(got, made[0])
 
 
 def test_float64_stays_float64(engine):
@@ -378,5 +396,6 @@ def test_training_reaches_the_accuracy_of_fp32(engine):
     assert full > 80
     for precision in ("bf16", "fp16"):
         set_default_engine(engine.at(precision))
-        found = accuracy(50)
+        with engine.at(precision).convolutions.forced("columns"):
+            found = accuracy(50)
         assert abs(found - full) <= 0.5, (precision, found, full)

@@ -1,4 +1,4 @@
-"""Layers of a built net that are computed together: BatchNorm, Scale, Eltwise and ReLU."""
+"""Layers of a built net that are computed together, with the ReLU behind them at the end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines import chains
 from pycaffe_dist.engines.base import NetView
 from pycaffe_dist.engines.chains import Chain, Chains, Link, behind, hidden, take, take_plain_relu
+from pycaffe_dist.engines.cupy.launch import Rectifying
 from pycaffe_dist.engines.cupy.layers.combine import DeviceScale
 from pycaffe_dist.engines.cupy.layers.normalise import DeviceBatchNorm
 from pycaffe_dist.layers.batch_norm import BatchNorm
@@ -21,6 +22,9 @@ def find(net: NetView) -> Chains:
 
 def _begin(net: NetView, link: Link, links: list[Link]) -> Chain | None:
     """The chain that begins with a layer, if one does."""
+    if isinstance(link.layer, Rectifying):
+        relu = take_plain_relu(list(behind(link, links, False)))
+        return Rectified([link, *relu]) if relu else None
     if not isinstance(link.layer, BatchNorm):
         return None
     rest = list(behind(link, links, hidden(net)))
@@ -34,6 +38,19 @@ def _begin(net: NetView, link: Link, links: list[Link]) -> Chain | None:
     row = [*head, *take_plain_relu(rest)]
     backward_fused = chains.normalised(net, row)
     return None if backward_fused is None else Normalised(row, backward_fused)
+
+
+class Rectified(Chain):
+    """y = max(0, what a layer makes), as it is written.  Backward each works alone."""
+
+    backward_fused = False
+
+    def run_forward(self) -> None:
+        first = self.links[0]
+        first.layer.forward_rectified(first.bottom, first.top)
+
+    def part(self) -> None:
+        """Nothing to do: a ReLU in place looks at what it made."""
 
 
 class Normalised(Chain):

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType, Facts
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.base import Forms, Loss
+from pycaffe_dist.engines.chains import Chainable
 from pycaffe_dist.engines.cupy import kernels
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.memory import Value
@@ -138,6 +139,23 @@ class OnDevice(Layer):
         settings = splits, outer, channels, inner, scale, keep
         sums = partial, self.engine.tickets(channels), out
         self.launch(kind, channels * splits, *settings, *arrays, *sums)
+
+
+class Rectifying(Chainable, OnDevice):
+    """A layer that can compute the ReLU behind it as it writes its top.
+
+    Attributes:
+        rectifies: whether it does so in the pass under way.
+    """
+
+    rectifies = False
+
+    def forward_rectified(self, bottom: Views, top: Views) -> None:
+        self.rectifies = True
+        try:
+            self.forward_alone(bottom, top)
+        finally:
+            self.rectifies = False
 
 
 def split(values: int, channels: int) -> int:

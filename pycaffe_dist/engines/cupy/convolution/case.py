@@ -7,6 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from pycaffe_dist.aliases import DType
+from pycaffe_dist.engines.cupy.precision import FORMATS
 from pycaffe_dist.layers.windows import Windows
 
 
@@ -36,7 +37,7 @@ class Case(NamedTuple):
     outputs: int  # M
     group: int
     dtype: DType
-    precision: str  # "float64", "float32", or "tf32" where tensor cores may round the factors
+    precision: str  # "float64", "float32", or what tensor cores are given: "tf32", "bf16", "fp16"
 
     @property
     def image(self) -> tuple[int, ...]:
@@ -61,6 +62,11 @@ class Case(NamedTuple):
     def flops(self) -> int:
         """Of the products that define it."""
         return 2 * prod(self.out) * prod(self.weights[1:])
+
+    @property
+    def rounds_to(self) -> str:
+        """The format of factors that tensor cores multiply; nothing where products are in full."""
+        return self.precision if self.precision in FORMATS else ""
 
     @property
     def empty(self) -> bool:

@@ -90,17 +90,18 @@ class Convolutions:
         weights: DeviceArray,
         out: DeviceArray,
         bias: DeviceArray = None,
+        rectify: bool = False,
     ) -> None:
         """Compute a case; if its way fails, by the reference from now on."""
         way = self._ways.get(case)
         if way is None:
             way = self._ways[case] = self._chosen(case)
         try:
-            way.run(image, weights, out, bias)
+            way.run(image, weights, out, bias, rectify)
         except RefusedError as e:
             self._say_dropped(way.name, case, str(e))
             self._ways[case] = REFERENCE(self.engine, case)
-            self._ways[case].run(image, weights, out, bias)
+            self._ways[case].run(image, weights, out, bias, rectify)
 
     def way(self, case: Case) -> str:
         """The name of what computes a case; nothing before it came up."""

@@ -7,7 +7,7 @@ images are small, of many side by side, (C·Πkernel, images, Πout), in one lar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from pycaffe_dist.aliases import DeviceArray, DType
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction, sizes
 from pycaffe_dist.engines.cupy.convolution.way import Way
 from pycaffe_dist.engines.cupy.paper import Launch
+from pycaffe_dist.engines.cupy.precision import FORMATS
 from pycaffe_dist.layers.windows import Windows, pieces
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 
 WORKSPACE = 256 << 20  # bytes of columns that are made at a time
 LARGE = 128  # windows of an image that fill a tile of a product on a GPU
+
+
+def _products(case: Case, made: int, factors: Sequence[int]) -> list[Launch]:
+    """One for each group, of so many bytes; factors are rounded before, if they are."""
+    short = case.rounds_to and FORMATS[case.rounds_to].cast
+    casts = [Launch("casts", 1.5 * nbytes, 0) for nbytes in factors if short]
+    nbytes = made + sum(factors) / (2 if short else 1)
+    g, precision = case.group, case.rounds_to
+    product = Launch("GEMM", nbytes / g, case.flops / g, precision=precision)
+    return [*casts, *[product] * g]
 
 
 @dataclass(frozen=True)
@@ -86,8 +97,8 @@ class Columns(Way):
         if case.direction is Direction.FILTER:
             moved = out + (image if case.windows.identity else 0)
             found.append(Launch("sums", 2 * min(moved, case.images * weights), 0))
-        g = case.group
-        return found + [Launch("GEMM", (seen + weights + out) / g, case.flops / g)] * g
+        sides = [seen, weights, out]
+        return [*found, *_products(case, sides.pop(case.direction.makes), sides)]
 
     def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
         by_group = weights.reshape(self.group, len(weights) // self.group, -1)

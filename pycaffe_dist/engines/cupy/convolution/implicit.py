@@ -68,9 +68,11 @@ class Implicit(Way):
 
     @classmethod
     def can(cls, case: Case) -> bool:
-        """Where each window is a pixel, the image is its columns; tensor cores are not used."""
-        in_full = case.precision == case.dtype.name
-        return len(case.windows.image) <= 2 and not case.windows.identity and in_full
+        """Where each window is a pixel, the image is its columns.
+
+        Factors are never rounded: what asks for less gets more.
+        """
+        return len(case.windows.image) <= 2 and not case.windows.identity
 
     @classmethod
     def work(cls, case: Case) -> list[Launch]:
@@ -86,7 +88,12 @@ class Implicit(Way):
         return found
 
     def run(
-        self, image: DeviceArray, weights: DeviceArray, out: DeviceArray, bias: DeviceArray = None
+        self,
+        image: DeviceArray,
+        weights: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+        rectify: bool = False,
     ) -> None:
         if self.case.direction is Direction.FILTER:
             self._weigh(image, weights, out)
@@ -95,7 +102,7 @@ class Implicit(Way):
         given, b = (0, weights) if bias is None else (1, bias)
         for (product, tiling, _), table in self.plans:
             columns, packed = product.columns(len(image)), int(product.packed(self.case.dtype))
-            sizes = product.rows, columns, product.depth, packed, given
+            sizes = product.rows, columns, product.depth, packed, given, rectify
             arrays = table, weights, source, b, target
             self.launch(f"convolve_{tiling.name}", tiling.tiles(product, columns), *sizes, *arrays)
 

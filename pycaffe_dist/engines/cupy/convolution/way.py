@@ -56,17 +56,25 @@ class Way:
         return [Launch(cls.name, sum(case.nbytes), case.flops)]
 
     def run(
-        self, image: DeviceArray, weights: DeviceArray, out: DeviceArray, bias: DeviceArray = None
+        self,
+        image: DeviceArray,
+        weights: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+        rectify: bool = False,
     ) -> None:
-        """Make one of the arrays of the others, as the direction says, + b for each channel.
+        """Make one of the arrays of the others, as the direction says, + b, and max(0, ·).
 
         Raises:
             RefusedError: it cannot after all.
         """
         self.compute(image, weights, out)
+        y = (image, weights, out)[self.case.direction.makes]
         if bias is not None:
-            y = (image, weights, out)[self.case.direction.makes]
-            self.launch("bias_forward", y.size, y.shape[1], prod(y.shape[2:]), y, bias, y)
+            settings = y.shape[1], prod(y.shape[2:]), rectify
+            self.launch("bias_forward", y.size, *settings, y, bias, y)
+        elif rectify:
+            self.launch("relu_forward", y.size, 0, y, y)
 
     def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
         raise NotImplementedError

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.engines import winograd
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
 from pycaffe_dist.engines.cupy.convolution.way import Way
+from pycaffe_dist.engines.cupy.gemm import rounds
 from pycaffe_dist.engines.cupy.paper import Launch
 from pycaffe_dist.layers.windows import Sizes, pieces
+
+if TYPE_CHECKING:
+    from pycaffe_dist.engines.cupy.engine import CupyEngine
 
 WORKSPACE = 256 << 20  # bytes of planes that are made at a time
 LEAST = 8  # channels of a group, on both sides: below, the products are too small
@@ -24,11 +30,16 @@ class Winograd(Way):
 
     transforms: winograd.Transforms
 
+    def __init__(self, engine: CupyEngine, case: Case) -> None:
+        super().__init__(engine, case)
+        self._product = engine.at("fp32").multiply  # in full, whatever was asked for
+
     @classmethod
     def can(cls, case: Case) -> bool:
         w, sides = case.windows, (case.channels, case.outputs)
         plain = (w.kernel, w.stride, w.dilation) == ((3, 3), (1, 1), (1, 1))
-        in_full = case.precision == case.dtype.name  # transforms make roundings larger
+        # Transforms make roundings larger; CuPy's variable has all products rounded.
+        in_full = case.dtype != np.float32 or not rounds()
         return plain and min(sides) // case.group >= LEAST and in_full
 
     @classmethod
@@ -48,25 +59,36 @@ class Winograd(Way):
         ]
 
     def run(
-        self, image: DeviceArray, weights: DeviceArray, out: DeviceArray, bias: DeviceArray = None
+        self,
+        image: DeviceArray,
+        weights: DeviceArray,
+        out: DeviceArray,
+        bias: DeviceArray = None,
+        rectify: bool = False,
     ) -> None:
         pad, direction = self.case.windows.pad, self.case.direction
         if direction is Direction.FILTER:
             self._weigh(image, weights, out)
         elif direction is Direction.FORWARD:
-            self._filter(image, self._kernels(weights), out, pad, bias)
+            self._filter(image, self._kernels(weights), out, pad, (bias, rectify))
         else:  # turned round, with all windows that see a pixel
             kernels = self._kernels(weights, turned=1).swapaxes(2, 3)
-            self._filter(out, kernels, image, (2 - pad[0], 2 - pad[1]), bias)
+            self._filter(out, kernels, image, (2 - pad[0], 2 - pad[1]), (bias, rectify))
 
     def _filter(
-        self, x: DeviceArray, kernels: DeviceArray, y: DeviceArray, pad: Sizes, bias: DeviceArray
+        self,
+        x: DeviceArray,
+        kernels: DeviceArray,
+        y: DeviceArray,
+        pad: Sizes,
+        behind: tuple[DeviceArray, bool],
     ) -> None:
+        """Fill y; ``behind``: the bias, if there is one, and whether to rectify."""
         for images in pieces(len(x), self._together()):
             tiles = self._cut("image", x[images], pad)
             made = self._planes("made", y[images].shape)
             self._multiply(kernels, self._by_group(tiles), self._by_group(made))
-            self._put(made, y[images], bias)
+            self._put(made, y[images], *behind)
 
     def _weigh(self, image: DeviceArray, total: DeviceArray, out: DeviceArray) -> None:
         sums = self._kernel_planes(total.shape)
@@ -82,7 +104,7 @@ class Winograd(Way):
     ) -> None:
         """A product for each place of each group, (places, group, rows, columns)."""
         for g in range(self.case.group):
-            self.engine.multiply(left[:, g], right[:, g], out[:, g], add)
+            self._product(left[:, g], right[:, g], out[:, g], add)
 
     # -- kernels of winograd.cu --------------------------------------------------------------
 
@@ -97,9 +119,9 @@ class Winograd(Way):
         self._launch(name, planes[0].size, *numbers, x, planes)
         return planes
 
-    def _put(self, planes: DeviceArray, y: DeviceArray, bias: DeviceArray) -> None:
+    def _put(self, planes: DeviceArray, y: DeviceArray, bias: DeviceArray, rectify: bool) -> None:
         given = (0, planes) if bias is None else (1, bias)
-        numbers = *y.shape[1:], *self._tiles, given[0]
+        numbers = *y.shape[1:], *self._tiles, given[0], rectify
         self._launch("out", planes[0].size, *numbers, planes, given[1], y)
 
     def _launch(self, name: str, n: int, *args: Any) -> None:

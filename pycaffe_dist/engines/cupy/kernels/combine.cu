@@ -30,9 +30,9 @@ KERNEL eltwise_quotient_backward(int n, const Real *x, const Real *y, const Real
   for (int i : Grid(n)) gx[i] = y[i] / x[i] * gy[i];
 }
 
-// y = x + b
-KERNEL bias_forward(int n, int channels, int inner, const Real *x, const Real *b, Real *y) {
-  for (int i : Grid(n)) y[i] = x[i] + b[i / inner % channels];
+// y = x + b, rectified if asked for
+KERNEL bias_forward(int n, int channels, int inner, int rectify, const Real *x, const Real *b, Real *y) {
+  for (int i : Grid(n)) y[i] = rectified(x[i] + b[i / inner % channels], rectify);
 }
 
 // y = s·x;  ∂x = s·∂y by the same kernel

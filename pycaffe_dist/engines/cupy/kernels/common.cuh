@@ -107,6 +107,9 @@ __device__ inline Real slope_at(Real x, Real below) { return Real(x > 0) + below
 __device__ inline Real larger(Real a, Real b) { return a != a || a > b ? a : b; }
 __device__ inline Real smaller(Real a, Real b) { return a != a || a < b ? a : b; }
 
+// max(0, x) if `rectify`, and x else; of −∞ it is NaN, as in Caffe's sum
+__device__ inline Real rectified(Real x, int rectify) { return rectify ? larger(x, 0) + 0 * smaller(x, 0) : x; }
+
 __device__ inline Real sign_of(Real x) { return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); }
 
 __device__ inline Real not_a_number() { return Real(0) / Real(0); }

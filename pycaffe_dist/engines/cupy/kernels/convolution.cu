@@ -187,10 +187,10 @@ struct Convolving {
   }
 };
 
-// y[group, row, window] = bias[row] + Σ weights[row, tap]·x[what the tap sees]
+// y[group, row, window] = bias[row] + Σ weights[row, tap]·x[what the tap sees], rectified if asked for
 template <int SIDE>
-__device__ void convolve(int tiles, int rows, int columns, int depth, int packed, int has_bias, const int *geometry,
-                         const Real *weights, const Real *x, const Real *bias, Real *y) {
+__device__ void convolve(int tiles, int rows, int columns, int depth, int packed, int has_bias, int rectify,
+                         const int *geometry, const Real *weights, const Real *x, const Real *bias, Real *y) {
   typedef Tile<SIDE> T;
   __shared__ typename T::Room rooms[2];
   const Geometry &g = *(const Geometry *)geometry;
@@ -210,12 +210,12 @@ __device__ void convolve(int tiles, int rows, int columns, int depth, int packed
       if (column + T::column(j) >= columns) continue;
       const Position at(column + T::column(j), g);
       const int h = at.i * g.out_step_h + g.out_top, w = at.j * g.out_step_w + g.out_left;
+      const int size = g.out_height * g.out_width, place = at.image * g.out_channels * size + h * g.out_width + w;
 #pragma unroll
       for (int i = 0; i < SIDE; ++i) {
         const int channel = group * rows + row + T::row(i);
         if (row + T::row(i) < rows)
-          y[((at.image * g.out_channels + channel) * g.out_height + h) * g.out_width + w] =
-              tile.sums[i][j] + (has_bias ? bias[channel] : Real(0));
+          y[place + channel * size] = rectified(tile.sums[i][j] + (has_bias ? bias[channel] : Real(0)), rectify);
       }
     }
   }
@@ -293,14 +293,14 @@ __device__ void weigh(int tiles, int splits, int rows, int windows, int depth, c
 #define LARGE (sizeof(Real) == 4 ? 8 : 4)
 #define SMALL 4
 
-KERNEL convolve_small(int tiles, int rows, int columns, int depth, int packed, int has_bias, const int *geometry,
-                      const Real *weights, const Real *x, const Real *bias, Real *y) {
-  convolve<SMALL>(tiles, rows, columns, depth, packed, has_bias, geometry, weights, x, bias, y);
+KERNEL convolve_small(int tiles, int rows, int columns, int depth, int packed, int has_bias, int rectify,
+                      const int *geometry, const Real *weights, const Real *x, const Real *bias, Real *y) {
+  convolve<SMALL>(tiles, rows, columns, depth, packed, has_bias, rectify, geometry, weights, x, bias, y);
 }
 
-KERNEL convolve_large(int tiles, int rows, int columns, int depth, int packed, int has_bias, const int *geometry,
-                      const Real *weights, const Real *x, const Real *bias, Real *y) {
-  convolve<LARGE>(tiles, rows, columns, depth, packed, has_bias, geometry, weights, x, bias, y);
+KERNEL convolve_large(int tiles, int rows, int columns, int depth, int packed, int has_bias, int rectify,
+                      const int *geometry, const Real *weights, const Real *x, const Real *bias, Real *y) {
+  convolve<LARGE>(tiles, rows, columns, depth, packed, has_bias, rectify, geometry, weights, x, bias, y);
 }
 
 KERNEL weigh_small(int tiles, int splits, int rows, int windows, int depth, const int *geometry, const Real *gy,

@@ -157,8 +157,6 @@ KERNEL batch_norm_stored(int n, Real eps, const Real *means, const Real *varianc
   }
 }
 
-// max(0, v) if that is wanted; of −∞ NaN, as ReLU has it
-__device__ inline Real rectified(Real v, int rectify) { return rectify ? larger(v, 0) + 0 * smaller(v, 0) : v; }
 
 // y = (x − μ)·factor + b, then the ReLU
 KERNEL batch_norm_forward(int n, int channels, int inner, int rectify, const Real *x, const Real *mean,

@@ -63,14 +63,14 @@ __device__ void cut(int n, int channels, int height, int width, int top, int lef
 
 // A thread puts a tile into a channel.
 template <class Matrix, int STEP>
-__device__ void put(int n, int channels, int height, int width, int down, int across, int has_bias, const Real *planes,
-                    const Real *bias, Real *y) {
+__device__ void put(int n, int channels, int height, int width, int down, int across, int has_bias, int rectify,
+                    const Real *planes, const Real *bias, Real *y) {
   for (int i : Grid(n)) {
     const Place<STEP> at(i, n, channels, height, width, 0, 0, down, across);
     const Real add = has_bias ? bias[at.channel] : Real(0);
     transform<Matrix>([&](int r, int s) { return planes[(long long)(r * Matrix::FROM + s) * n + i]; },
                       [&](int r, int s, Real value) {
-                        if (at.inside(r, s)) y[at.pixel(r, s)] = value + add;
+                        if (at.inside(r, s)) y[at.pixel(r, s)] = rectified(value + add, rectify);
                       });
   }
 }
@@ -104,15 +104,15 @@ KERNEL winograd_image_4(int n, int channels, int height, int width, int top, int
   cut<Image4, 4>(n, channels, height, width, top, left, down, across, x, planes);
 }
 
-// y = Aᵀ z A + b
+// y = Aᵀ z A + b, rectified if asked for
 KERNEL winograd_out_2(int n, int channels, int height, int width, int down, int across, int has_bias,
-                      const Real *planes, const Real *bias, Real *y) {
-  put<Out2, 2>(n, channels, height, width, down, across, has_bias, planes, bias, y);
+                      int rectify, const Real *planes, const Real *bias, Real *y) {
+  put<Out2, 2>(n, channels, height, width, down, across, has_bias, rectify, planes, bias, y);
 }
 
 KERNEL winograd_out_4(int n, int channels, int height, int width, int down, int across, int has_bias,
-                      const Real *planes, const Real *bias, Real *y) {
-  put<Out4, 4>(n, channels, height, width, down, across, has_bias, planes, bias, y);
+                      int rectify, const Real *planes, const Real *bias, Real *y) {
+  put<Out4, 4>(n, channels, height, width, down, across, has_bias, rectify, planes, bias, y);
 }
 
 // A ∂y Aᵀ

@@ -75,7 +75,7 @@ class DeviceBias(OnDevice, Bias):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
         _, count, inner = self.shape
-        self.launch("bias_forward", x.size, count, inner, x, self._bias(bottom).data, y)
+        self.launch("bias_forward", x.size, count, inner, False, x, self._bias(bottom).data, y)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy = top[0].diff

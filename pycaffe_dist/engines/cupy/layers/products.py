@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, accelerates
+from pycaffe_dist.engines.cupy.launch import OnDevice, Rectifying, accelerates
 from pycaffe_dist.layers.embed import Embed
 from pycaffe_dist.layers.inner_product import InnerProduct
 
@@ -11,14 +11,17 @@ PARTS = 64  # shares of a table's rows, each added to by a thread for every colu
 
 
 @accelerates("InnerProduct")
-class DeviceInnerProduct(OnDevice, InnerProduct):
-    def forward(self, bottom: Views, top: Views) -> None:
+class DeviceInnerProduct(Rectifying, InnerProduct):
+    def forward_alone(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data.reshape(-1, self.inputs), top[0].data.reshape(-1, self.outputs)
         self.engine.multiply(x, self._weights_in_out(), y)
         if len(self.params) > 1:
-            self.launch("bias_forward", y.size, self.outputs, 1, y, self.params[1].data, y)
+            settings = self.outputs, 1, self.rectifies
+            self.launch("bias_forward", y.size, *settings, y, self.params[1].data, y)
+        elif self.rectifies:
+            self.launch("relu_forward", y.size, 0, y, y)
 
-    def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+    def backward_alone(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         gy, x = self.factors(top, bottom)
         if self.param_propagate_down[0]:
             total = self.params[0].diff
@@ -39,7 +42,8 @@ class DeviceEmbed(OnDevice, Embed):
         self.engine.check_numbers(self, x, self.inputs, self._wrong)
         self.launch("take_rows", y.size, self.outputs, self.inputs, x, self.params[0].data, y)
         if len(self.params) > 1:
-            self.launch("bias_forward", y.size, self.outputs, 1, y, self.params[1].data, y)
+            settings = self.outputs, 1, False
+            self.launch("bias_forward", y.size, *settings, y, self.params[1].data, y)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         self.check(not propagate_down[0], "cannot give its indices a gradient")

@@ -114,9 +114,15 @@ def _product(
     alpha, beta = (np.ctypeslib.as_array((_C[kind] * 1).from_address(p))[0] for p in numbers)
     COUNTS["gemm"] += 1
     reads = [left, right] + ([result] if beta else [])
-    touch(cuda.get_current_stream(), "gemm", reads, [result])
-    product = np.matmul(_numbers(left._host, form), _numbers(right._host, form)) * alpha
-    result._host[...] = product + beta * result._host if beta else product
+    touch(cuda.get_current_stream(), f"gemm {form}".strip(), reads, [result])
+    _compute(left._host, right._host, result._host, alpha, beta, form)
+
+
+def _compute(
+    left: Given, right: Given, result: Given, alpha: float, beta: float, form: str
+) -> None:
+    product = np.matmul(_numbers(left, form), _numbers(right, form)) * alpha
+    result[...] = product + beta * result if beta else product
 
 
 _C: dict[str, Given] = {"f": ctypes.c_float, "d": ctypes.c_double, "H": ctypes.c_uint16}
