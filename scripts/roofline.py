@@ -24,6 +24,7 @@ from unittest import mock
 import numpy as np
 from bench.pages import put
 
+from pycaffe_dist import recycling
 from pycaffe_dist.engines import winograd
 from pycaffe_dist.engines.cupy import fusion, paper
 from pycaffe_dist.engines.cupy.convolution import choice, columns, implicit
@@ -36,7 +37,6 @@ from pycaffe_dist.engines.cupy.paper import DEVICES, REACHED_BY_OURS, Device, La
 from pycaffe_dist.layer import Context
 from pycaffe_dist.proto.caffe_pb2 import SolverParameter
 from pycaffe_dist.proto.nets import read_net
-from pycaffe_dist.recycling import recycle
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.testing import cupy_standin, emulation
 from pycaffe_dist.testing.cupy_standin import array
@@ -165,18 +165,20 @@ def transforming(name: str) -> float:
 def choosing(ways: Sequence[type[Way]], larger: float, devices: Sequence[Device]) -> Iterator[None]:
     """Choose between ways as for a batch that is so many times as large, on some devices.
 
-    All images fit the work space: a batch has as many launches as any other.
+    All images fit the work space, and blobs are large enough to be used in turn: a batch has as
+    many launches as any other.
     """
     ordered, plans = choice.ordered, implicit.plans
 
     def grown(case: Case) -> Case:
         return case._replace(images=round(case.images * larger))
 
-    rectifying = () if ways is BY_COLUMNS else fusion.Rectifying
+    rectifying = () if ways is BY_COLUMNS else fusion.Multiplying
     with (
         mock.patch.object(choice, "WAYS", ways),
-        mock.patch.object(fusion, "Rectifying", rectifying),
+        mock.patch.object(fusion, "Multiplying", rectifying),
         mock.patch.object(paper, "DEVICES", devices),
+        mock.patch.object(recycling, "SMALL", 1),
         mock.patch.object(columns, "WORKSPACE", 1 << 50),
         mock.patch.object(winograd_way, "WORKSPACE", 1 << 50),
         mock.patch.object(choice, "ordered", lambda case: ordered(grown(case))),
@@ -226,7 +228,7 @@ def step(
         tracing(trace := Trace()),
     ):
         made = Solver(solver, Context(engine=engine))
-        recycle([made.net])  # as pcd train does
+        recycling.recycle([made.net])  # as pcd train does
         made.step(1)
         trace.clear()
         made.step(1)

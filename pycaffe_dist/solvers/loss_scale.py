@@ -83,11 +83,8 @@ class LossScale:
         """Bring all gradients down; the step, which updates nothing if one of them is bad."""
         self._steps = False
         engine = self._engine
-        for param in self._solver.net.params.learnable:
-            value = param.blob.diff_value
-            if not value.is_zero:
-                diff = value.write(engine.home)[: value.count]
-                engine.launch("unscale", diff.dtype, diff.size, self._scale, diff, self._bad)
+        values = [param.blob.diff_value for param in self._solver.net.params.learnable]
+        engine.unscale([value for value in values if not value.is_zero], self._scale, self._bad)
         before = engine.one(self._dtype) if step.gate is None else step.gate
         state = self._scale, self._gate, self._bad, self._good, self._skipped
         engine.launch("settle_scale", self._dtype, 1, self._every, MOST, before, *state)

@@ -135,7 +135,7 @@ def test_on_paper_factors_in_16_bits_are_half_as_large_and_have_to_be_cast():
     )
     image, weights, out = case(Direction.FORWARD, *sizes).nbytes
     assert [(x.name, x.bytes, x.precision) for x in full] == [("GEMM", image + weights + out, "")]
-    casts = [("casts", 1.5 * image, ""), ("casts", 1.5 * weights, "")]
+    casts = [("casts", 1.5 * image / 2, ""), ("casts", 1.5 * weights / 2, "")]  # for two products
     product = ("GEMM", (image + weights) / 2 + out, "fp16")
     assert [(x.name, x.bytes, x.precision) for x in half] == [*casts, product]
 

@@ -295,14 +295,17 @@ def test_clearing_all(run):
 # -- the scale of the loss ---------------------------------------------------------------------
 
 
-@numbers_of("unscale")
+@numbers_of("unscale_all")
 def test_gradients_are_brought_down_and_bad_ones_found(run):
+    sizes = 3, 700
+    rows, chunks = chunks_of(sizes, 256)
     for worst in (1.0, np.nan, np.inf, -np.inf):
-        x = run.array(RNG.standard_normal(700))
-        x[::90] = worst  # which several threads find
-        want, bad = x / 1024, np.zeros(1, np.int32)
-        run("unscale", x.size, run.array([1024]), x, bad)
-        run.close(x, want)
+        gradients = [run.array(RNG.standard_normal(n)) for n in sizes]
+        gradients[1][::90] = worst  # which several threads find
+        want, bad = [g / 1024 for g in gradients], np.zeros(1, np.int32)
+        run("unscale_all", rows, chunks, run.array([1024]), gradients, bad)
+        for g, right in zip(gradients, want, strict=True):
+            run.close(g, right)
         assert bad[0] == (not np.isfinite(worst))
 
 

@@ -40,7 +40,7 @@ def steps(images, rows, outs, together):
 
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("case", PLANES)
-@numbers_of("im2col", "col2im")
+@numbers_of("im2col", "im2col_half", "im2col_bfloat", "factor_to_half", "real_to_bfloat", "col2im")
 def test_columns_of_planes_and_back(run, case, together):
     w = laid(case)
     x = RNG.standard_normal((2, 3, *w.image))
@@ -52,6 +52,13 @@ def test_columns_of_planes_and_back(run, case, together):
     run("im2col", 2 * 3 * outs, *sizes, *both, run.array(x), columns)
     shaped = want.transpose(1, 0, 2) if together else want
     run.close(columns, shaped.reshape(-1))
+    for ending, cast in (("_half", "factor_to_half"), ("_bfloat", "real_to_bfloat")):
+        bits, right = (np.full(want.size, 0xFFFF, np.uint16) for _ in range(2))
+        large = run.array(x * 1e5)  # for halves some are infinite
+        run(f"im2col{ending}", 2 * 3 * outs, *sizes, *both, large, bits)
+        run("im2col", 2 * 3 * outs, *sizes, *both, large, columns)
+        run(cast, want.size, columns, right)
+        np.testing.assert_array_equal(bits, right)
     weights = RNG.standard_normal(want.shape)
     back = np.zeros_like(x)
     w.add_back(np, weights.reshape(2, 3, *w.kernel, *w.out), back)

@@ -1,6 +1,7 @@
 """Products in fewer bits: what is rounded, who asks for it, and what keeps gradients in range."""
 
 import math
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import NUMPY, set_default_engine
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.memory import Value
 from pycaffe_dist.net import Net
 from pycaffe_dist.parallel.transport.wire import BFloat16
 from pycaffe_dist.proto.caffe_pb2 import NetParameter, SolverParameter
 from pycaffe_dist.proto.text import parse_text
+from pycaffe_dist.recycling import recycle
 from pycaffe_dist.solver import Solver
 from pycaffe_dist.solvers import loss_scale
 from pycaffe_dist.testing import cupy_standin as xp
@@ -334,6 +337,69 @@ def test_a_step_waits_for_nothing(engine):
     solver.step(4)
     for name in ("synchronise", "to_host", "malloc"):
         assert xp.COUNTS.get(name, 0) == 0, (name, xp.COUNTS)
+
+
+# -- factors that are kept in 16 bits --------------------------------------------------------------
+
+KEPT = """
+layer { name: "x" type: "Input" top: "x" top: "t"
+        input_param { shape { dim: 2 dim: 3 dim: 12 dim: 12 } shape { dim: 2 dim: 2 } } }
+layer { name: "a" type: "Convolution" bottom: "x" top: "a"
+        convolution_param { num_output: 4 kernel_size: 1 weight_filler { type: "xavier" } } }
+layer { name: "b" type: "Convolution" bottom: "a" top: "b"
+        convolution_param { num_output: 4 kernel_size: 1 weight_filler { type: "xavier" } } }
+layer { name: "y" type: "InnerProduct" bottom: "b" top: "y"
+        inner_product_param { num_output: 2 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "t" top: "loss" }
+"""
+
+
+def kept(engine, monkeypatch, in_turn, addressed=False, steps=3):
+    """A trained net, and how often a step rounds an array of factors."""
+    monkeypatch.setattr("pycaffe_dist.recycling.SMALL", 1)
+    monkeypatch.setattr(engine.home, "addresses_given", False)
+    text = f'base_lr: 0.05 lr_policy: "fixed" random_seed: 3 max_iter: 99 net_param {{ {KEPT} }}'
+    set_default_engine(engine.at("fp16"))
+    solver = Solver(parse_text(text, SolverParameter()).message)
+    if in_turn:
+        recycle([solver.net])
+    if addressed:
+        assert solver.net.params.learnable[0].blob._gpu_data_ptr
+    for name in ("x", "t"):
+        blob = solver.net.blobs[solver.net.blob_ids[name]]
+        blob.data[...] = np.random.default_rng(4).standard_normal(blob.shape)
+    solver.step(steps)
+    log = engine.home.compute.log
+    log.clear()
+    xp.COUNTS.clear()
+    solver.step(1)
+    assert xp.COUNTS["malloc"] + xp.COUNTS["synchronise"] == 0
+    return weights(solver), Counter(log)["factor_to_half"]
+
+
+def test_a_factor_of_two_products_is_rounded_once(engine, monkeypatch):
+    """Of 8 products, as x needs no gradient, with 16 factors."""
+    plain, casts = kept(engine, monkeypatch, in_turn=False, addressed=True)
+    assert casts == 16
+    kept_weights = 2  # those of a are in one product only
+    assert kept(engine, monkeypatch, in_turn=False)[1] == 16 - kept_weights
+    blobs = len(["a", "b"]) + len(["∂b", "∂y"])  # x is not used in turn, and ∂a is in one product
+    again, casts = kept(engine, monkeypatch, in_turn=True)
+    assert casts == 16 - kept_weights - blobs
+    for a, b in zip(plain, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_what_is_kept_comes_from_wherever_the_value_is(engine):
+    half, count = engine.at("fp16").multiply, 5
+    value, numbers = Value(count, np.float32), np.array([1, -2.5, 0.1, 65000, 0], "f")
+    value.write()[...] = numbers
+    want = numbers.astype(np.float16)
+    for _ in range(2):
+        np.testing.assert_array_equal(value.read(half._halves).get().view(np.float16), want)
+        value.write(engine.home)  # from there, the next time
+    value.zero()
+    assert not value.read(half._halves).get().any()
 
 
 # -- what it costs in accuracy ---------------------------------------------------------------------

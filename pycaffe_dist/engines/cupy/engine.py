@@ -67,7 +67,7 @@ class CupyEngine(Engine):
         self.launch = Launcher(xp, self.enter)
         self.layers = accelerates.classes()
         self.asked: str | None = None  # the precision, if somebody asked for one
-        self.multiply = Products(xp, self.launch)
+        self.multiply = Products(self.home, self.launch)
         self.convolutions = Convolutions(self)
         self._at: dict[tuple[str, bool], CupyEngine] = {}  # the same device in other precisions
         self._checks: dict[int, Check] = {}
@@ -103,7 +103,7 @@ class CupyEngine(Engine):
         if key not in self._at:
             made = self._at[key] = copy(self)
             made.precision, made.asked = precision, precision if asked else None
-            made.multiply = Products(self.xp, self.launch, precision)
+            made.multiply = Products(self.home, self.launch, precision)
             made.convolutions = self.convolutions.at(made)
         return self._at[key]
 
@@ -131,6 +131,7 @@ class CupyEngine(Engine):
 
         Libraries work on the default stream, which nothing orders with ours.
         """
+        self.home.addresses_given = True
         array: DeviceArray = value.write(self.home)
         where = int(array.data.ptr)
         self.wait()
@@ -264,6 +265,9 @@ class CupyEngine(Engine):
 
     def clear(self, values: Sequence[Value]) -> None:
         updates.clear(self, values)
+
+    def unscale(self, values: Sequence[Value], scale: DeviceArray, bad: DeviceArray) -> None:
+        updates.unscale(self, values, scale, bad)
 
     def clip(self, params: Sequence[DeviceArray], limit: float) -> tuple[Scalar, Scalar]:
         return updates.clip(self, params, limit)

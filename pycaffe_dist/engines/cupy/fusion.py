@@ -7,7 +7,7 @@ from pycaffe_dist.blob import Blob
 from pycaffe_dist.engines import chains
 from pycaffe_dist.engines.base import NetView
 from pycaffe_dist.engines.chains import Chain, Chains, Link, behind, hidden, take, take_plain_relu
-from pycaffe_dist.engines.cupy.launch import Rectifying
+from pycaffe_dist.engines.cupy.launch import Multiplying
 from pycaffe_dist.engines.cupy.layers.combine import DeviceScale
 from pycaffe_dist.engines.cupy.layers.normalise import DeviceBatchNorm
 from pycaffe_dist.layers.batch_norm import BatchNorm
@@ -22,7 +22,7 @@ def find(net: NetView) -> Chains:
 
 def _begin(net: NetView, link: Link, links: list[Link]) -> Chain | None:
     """The chain that begins with a layer, if one does."""
-    if isinstance(link.layer, Rectifying):
+    if isinstance(link.layer, Multiplying):
         relu = take_plain_relu(list(behind(link, links, False)))
         return Rectified([link, *relu]) if relu else None
     if not isinstance(link.layer, BatchNorm):

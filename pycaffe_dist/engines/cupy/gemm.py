@@ -6,13 +6,16 @@ Nothing is copied and nothing else is launched, unless factors are to be rounded
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pycaffe_dist.aliases import ArrayModule, DeviceArray, DType
+from pycaffe_dist.engines.cupy.home import BITS, DeviceHome, Halves
 from pycaffe_dist.engines.cupy.precision import FORMATS, GEMM_DEFAULT, R_32F
+from pycaffe_dist.memory import Value
 
 TF32 = "CUPY_TF32"  # CuPy's variable: 1 lets tensor cores round factors to 10 bits
 TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH, for which CuPy has no name
@@ -50,15 +53,18 @@ class Products:
     """The products of one device, in one number format.
 
     Args:
-        xp: the array module.
+        home: where factors are.
         launch: launches a kernel, which rounds factors.
         precision: of products of float32 arrays; those of float64 are as they are.
     """
 
     def __init__(
-        self, xp: ArrayModule, launch: Callable[..., None], precision: str = "fp32"
+        self, home: DeviceHome, launch: Callable[..., None], precision: str = "fp32"
     ) -> None:
-        self.xp, self._launch, self._name = xp, launch, precision
+        xp: ArrayModule = home.xp
+        self.xp, self.home, self._launch, self._name = xp, home, launch, precision
+        self._halves = Halves(home, self._round)
+        self._values: Sequence[Value] = ()
         self._cublas = xp.cuda.cublas
         self._format = FORMATS[precision]
         self._rooms: dict[tuple[str, int], DeviceArray] = {}
@@ -136,6 +142,33 @@ class Products:
         out = result.where, R_32F, *result[2:]
         self._cublas.gemmStridedBatchedEx(*sizes, *factors, beta, *out, count, *how)
 
+    # -- factors in 16 bits ------------------------------------------------------------------
+
+    def columns(self, dtype: DType) -> tuple[DType, str]:
+        """The type in which columns are made, and how the kernel's name ends that makes them."""
+        return (
+            (BITS, self._format.ending) if self._format.cast and dtype.char == "f" else (dtype, "")
+        )
+
+    @contextmanager
+    def of(self, values: Sequence[Value]) -> Iterator[None]:
+        """Factors that are these values, or parts of them, are rounded once and kept with them."""
+        self._values = values if self._format.cast else ()
+        try:
+            yield
+        finally:
+            self._values = ()
+
+    def _kept(self, x: DeviceArray) -> DeviceArray:
+        """What is kept of a factor in a row; None: it is none of the values."""
+        for value in self._values:
+            if self.home in value.current and value.dtype == x.dtype:
+                whole: DeviceArray = value.read(self.home)
+                begin = (x.data.ptr - whole.data.ptr) // x.itemsize
+                if 0 <= begin <= value.count - x.size:
+                    return value.read(self._halves)[begin:][: x.size].reshape(x.shape)
+        return None
+
     def rounded(self, x: DeviceArray, side: str) -> DeviceArray:
         """A factor as it is multiplied: itself, or its bits in 16, until the next on its side.
 
@@ -151,10 +184,16 @@ class Products:
         return self._cast(self.xp.ascontiguousarray(x), side)
 
     def _cast(self, x: DeviceArray, side: str) -> DeviceArray:
+        kept = self._kept(x)
+        if kept is not None:
+            return kept
         key = side, self.xp.cuda.get_current_stream().ptr  # streams do not wait for each other
         room = self._rooms.get(key)
         if room is None or room.size < x.size:
             room = self._rooms[key] = self.xp.empty(x.size, np.uint16)
         bits = room[: x.size].reshape(x.shape)
-        self._launch(self._format.cast, x.dtype, x.size, x, bits)
+        self._round(x, bits)
         return bits
+
+    def _round(self, x: DeviceArray, bits: DeviceArray) -> None:
+        self._launch(self._format.cast, x.dtype, x.size, x, bits)

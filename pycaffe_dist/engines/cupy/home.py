@@ -20,6 +20,7 @@ from pycaffe_dist.memory import Home
 from pycaffe_dist.pool import Pool
 
 PIECE = 64 << 20  # bytes that are copied at a time
+BITS = np.dtype(np.uint16)
 MOST_ON_THE_WAY = 512 << 20  # bytes of pinned memory in use: then the host waits for the oldest
 
 
@@ -39,6 +40,7 @@ class DeviceHome:
     Attributes:
         compute: the stream of all kernels; current in the thread that made the engine.
         copy: the stream of copies from the host.
+        addresses_given: whether somebody else may write to values without a word.
 
     Args:
         enter: makes the compute stream that of this thread.
@@ -49,6 +51,7 @@ class DeviceHome:
         self, xp: ArrayModule, enter: Callable[[], object], before_reading: Callable[[], object]
     ) -> None:
         self.xp, self.enter, self.before_reading = xp, enter, before_reading
+        self.addresses_given = False
         self.compute = xp.cuda.Stream(non_blocking=True)
         self.copy = xp.cuda.Stream(non_blocking=True)
         self._crossings: deque[Crossing] = deque()
@@ -127,6 +130,52 @@ def _parts(host: Array) -> Iterator[slice]:
         yield slice(begin, begin + step)
 
 
+class Halves:
+    """The home of what tensor cores multiply: copies of a device's values, rounded to 16 bits.
+
+    Args:
+        device: where the values themselves are.
+        round: fills an array of 16 bits.
+    """
+
+    def __init__(
+        self, device: DeviceHome, round: Callable[[DeviceArray, DeviceArray], object]
+    ) -> None:
+        self.device, self.round = device, round
+
+    def allocate(self, count: int, dtype: DType) -> Any:
+        return self.device.allocate(count, BITS)
+
+    def empty(self, count: int, dtype: DType) -> Any:
+        return self.device.empty(count, BITS)
+
+    def size_of(self, count: int, dtype: DType) -> int:
+        return count * BITS.itemsize
+
+    def numbers(self, dtype: DType) -> DType:
+        return BITS
+
+    def clear(self, room: DeviceArray) -> None:
+        self.device.clear(room)
+
+    def load(self, host: Array, room: DeviceArray) -> None:
+        there = self.device.empty(host.size, host.dtype)
+        self.device.load(host, there)
+        self.round(there, room)
+
+    def store(self, room: DeviceArray, host: Array) -> None:
+        raise AssertionError("16 bits are copies of a value, and it is nowhere else")
+
+    def fetch(self, source: Home, there: DeviceArray, room: DeviceArray) -> bool:
+        if source is not self.device:
+            return False
+        self.round(there, room)
+        return True
+
+    def __repr__(self) -> str:
+        return "HALVES"
+
+
 class DevicePool(Pool):
     """Rooms on a device that are used in turn: CuPy's pool keeps what is given back."""
 
@@ -135,7 +184,7 @@ class DevicePool(Pool):
         self.home = home
 
     def room(self, home: Home, count: int, dtype: DType) -> Any:
-        make = self.home.empty if home is self.home else home.allocate
+        make = home.empty if isinstance(home, (DeviceHome, Halves)) else home.allocate
         return make(count, dtype)
 
     def give(self, room: DeviceArray) -> None:

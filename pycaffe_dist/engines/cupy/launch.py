@@ -141,14 +141,33 @@ class OnDevice(Layer):
         self.launch(kind, channels * splits, *settings, *arrays, *sums)
 
 
-class Rectifying(Chainable, OnDevice):
-    """A layer that can compute the ReLU behind it as it writes its top.
+class Multiplying(Chainable, OnDevice):
+    """A layer made of products, which can compute the ReLU behind it as it writes its top.
 
     Attributes:
         rectifies: whether it does so in the pass under way.
     """
 
     rectifies = False
+
+    def run_forward(self, bottom: Views, top: Views) -> Loss:
+        with self.engine.multiply.of(self._kept_values(bottom)):
+            return super().run_forward(bottom, top)
+
+    def run_backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
+        with self.engine.multiply.of(self._kept_values(bottom, top)):
+            super().run_backward(top, propagate_down, bottom)
+
+    def _kept_values(self, bottom: Views, top: Views = ()) -> list[Value]:
+        """Factors that may be kept in 16 bits: those which nobody changes without a word.
+
+        Inner blobs of a net that keeps them all would need half as much memory again.
+        """
+        values = [x.blob.data_value for x in bottom] + [y.blob.diff_value for y in top]
+        kept = [value for value in values if value.pool is not None]
+        if not self.engine.home.addresses_given:
+            kept += [param.blob.data_value for param in self.params[:1]]
+        return kept
 
     def forward_rectified(self, bottom: Views, top: Views) -> None:
         self.rectifies = True

@@ -33,20 +33,22 @@ class Format:
         type: of both factors.
         compute: in what it multiplies and adds up.
         cast: the kernel that rounds a factor; "": it is given as it is.
+        ending: of the names of kernels that write such factors.
         capability: of the first devices that have it, as 80 for 8.0.
     """
 
     type: int
     compute: int
     cast: str
+    ending: str
     capability: int
 
 
 FORMATS = {
-    "fp32": Format(R_32F, COMPUTE_32F, "", 0),
-    "tf32": Format(R_32F, COMPUTE_TF32, "", 80),
-    "bf16": Format(R_16BF, COMPUTE_32F, "real_to_bfloat", 80),
-    "fp16": Format(R_16F, COMPUTE_32F, "factor_to_half", 53),
+    "fp32": Format(R_32F, COMPUTE_32F, "", "", 0),
+    "tf32": Format(R_32F, COMPUTE_TF32, "", "", 80),
+    "bf16": Format(R_16BF, COMPUTE_32F, "real_to_bfloat", "_bfloat", 80),
+    "fp16": Format(R_16F, COMPUTE_32F, "factor_to_half", "_half", 53),
 }
 
 

@@ -82,6 +82,17 @@ def clear(engine: CupyEngine, values: Sequence[Value]) -> None:
         engine.launch("clear_all", rooms[0].dtype, table.rows, table.chunks, *table.addresses)
 
 
+def unscale(
+    engine: CupyEngine, values: Sequence[Value], scale: DeviceArray, bad: DeviceArray
+) -> None:
+    """Divide gradients by the loss's scale, and tell whether one of them is no number."""
+    rooms = [value.write(engine.home)[: value.count] for value in values]
+    if rooms:
+        table = engine.tables.of(rooms)
+        arrays = table.chunks, scale, *table.addresses, bad
+        engine.launch("unscale_all", rooms[0].dtype, table.rows, *arrays)
+
+
 def clip(engine: CupyEngine, params: Sequence[DeviceArray], limit: float) -> tuple[Scalar, Scalar]:
     """Scale all gradients so that their norm is at most ``limit``; the norm, and the scale."""
     engine.enter()

@@ -7,7 +7,7 @@ images are small, of many side by side, (C·Πkernel, images, Πout), in one lar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -26,16 +26,6 @@ WORKSPACE = 256 << 20  # bytes of columns that are made at a time
 LARGE = 128  # windows of an image that fill a tile of a product on a GPU
 
 
-def _products(case: Case, made: int, factors: Sequence[int]) -> list[Launch]:
-    """One for each group, of so many bytes; factors are rounded before, if they are."""
-    short = case.rounds_to and FORMATS[case.rounds_to].cast
-    casts = [Launch("casts", 1.5 * nbytes, 0) for nbytes in factors if short]
-    nbytes = made + sum(factors) / (2 if short else 1)
-    g, precision = case.group, case.rounds_to
-    product = Launch("GEMM", nbytes / g, case.flops / g, precision=precision)
-    return [*casts, *[product] * g]
-
-
 @dataclass(frozen=True)
 class Unrolling:
     """im2col and col2im, of two axes or any number of them."""
@@ -47,7 +37,8 @@ class Unrolling:
     def to_columns(self, x: DeviceArray, columns: DeviceArray, steps: tuple[int, int]) -> None:
         """From x, (N, C, *image), to columns; ``steps``: from image to image, from row to row."""
         n = x.shape[0] * x.shape[1] * prod(self.windows.out)
-        self._launch("im2col", n, x.shape[1], steps, x, columns)
+        ending = self.engine.multiply.columns(self.dtype)[1] if columns.dtype != x.dtype else ""
+        self._launch(f"im2col{ending}", n, x.shape[1], steps, x, columns)
 
     def from_columns(self, columns: DeviceArray, x: DeviceArray, steps: tuple[int, int]) -> None:
         """Fill x with the sum, for each pixel, over the windows that see it."""
@@ -84,21 +75,26 @@ class Columns(Way):
 
     @classmethod
     def work(cls, case: Case) -> list[Launch]:
+        """Each array is a factor of two of the three products, and rounded once for both."""
         image, weights, out = case.nbytes
-        taps = case.channels * prod(case.windows.kernel)
+        taps, identity = case.channels * prod(case.windows.kernel), case.windows.identity
         seen = taps * prod((case.images, *case.windows.out)) * case.dtype.itemsize
-        found = []
-        if case.windows.identity:
-            seen = image
-        elif case.direction is Direction.DATA:
+        sides = [image if identity else seen, weights, out]
+        made = sides.pop(case.direction.makes)
+        short = 2 if case.rounds_to and FORMATS[case.rounds_to].cast else 1
+        found, gathers = [], case.direction is not Direction.DATA and not identity
+        if gathers:
+            found.append(Launch("im2col", image + seen / short, 0))
+        elif not identity:
             found.append(Launch("col2im", seen + image, seen // case.dtype.itemsize))
-        else:
-            found.append(Launch("im2col", image + seen, 0))
         if case.direction is Direction.FILTER:
-            moved = out + (image if case.windows.identity else 0)
+            moved = out + (image if identity else 0)
             found.append(Launch("sums", 2 * min(moved, case.images * weights), 0))
-        sides = [seen, weights, out]
-        return [*found, *_products(case, sides.pop(case.direction.makes), sides)]
+        if short > 1:
+            found += [Launch("casts", 1.5 * nbytes / 2, 0) for nbytes in sides[gathers:]]
+        g, nbytes = case.group, made + sum(sides) / short
+        product = Launch("GEMM", nbytes / g, case.flops / g, precision=case.rounds_to)
+        return found + [product] * g
 
     def compute(self, image: DeviceArray, weights: DeviceArray, out: DeviceArray) -> None:
         by_group = weights.reshape(self.group, len(weights) // self.group, -1)
@@ -125,7 +121,7 @@ class Columns(Way):
             if self.windows.identity:
                 self._multiply(weights, self._each(y), self._each(x))
                 continue
-            columns = self._column_room(x, self.one_by_one)
+            columns = self._column_room(x, self.one_by_one, self.case.dtype)
             if self.one_by_one:
                 self._multiply(weights, self._each(y), self._each(columns))
             else:
@@ -175,13 +171,17 @@ class Columns(Way):
         most = WORKSPACE // (values * self.case.dtype.itemsize) if values else count
         return pieces(count, max(1, most))
 
-    def _column_room(self, x: DeviceArray, each: bool) -> Any:
+    def _column_room(self, x: DeviceArray, each: bool, dtype: DType) -> Any:
         """For columns of images: (images, C·Πkernel, Πout), or side by side."""
         shape = len(x), self.values
-        return self.spare("columns", (*(shape if each else shape[::-1]), prod(self.windows.out)))
+        sizes = *(shape if each else shape[::-1]), prod(self.windows.out)
+        return self.engine.spare("columns", sizes, dtype)
 
     def _columns_of(self, x: DeviceArray, each: bool) -> Any:
-        columns = self._column_room(x, each)
+        """As they are multiplied: rounded as they are made, where there is a kernel for that."""
+        plane = len(self.windows.image) == 2
+        dtype = self.engine.multiply.columns(self.case.dtype)[0] if plane else self.case.dtype
+        columns = self._column_room(x, each, dtype)
         self.unrolling.to_columns(x, columns, self._steps(x, each))
         return self._each(columns) if each else self._matrices(columns)
 

@@ -1,27 +1,55 @@
 // Columns: what the windows of a convolution see, and back.  Window o's tap k sees pixel o·stride − pad + k·dilation.
 
 #include "common.cuh"
+#include "casts.cuh"
 
 #define MOST_AXES 10
 
+struct Whole {
+  typedef Real Stored;
+  __device__ static Stored of(Real x) { return x; }
+};
+
 // columns[(c, kh, kw), (oh, ow)] = x[c, pixel], 0 outside of the image.  A thread has a window of a channel.
-KERNEL im2col(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
-              int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w, int image_step,
-              int row_step, const Real *x, Real *columns) {
+template <class Form>
+__device__ void unroll(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
+                       int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w,
+                       int image_step, int row_step, const Real *x, typename Form::Stored *columns) {
   for (int i : Grid(n)) {
     const int ow = i % out_w, oh = i / out_w % out_h, c = i / out_w / out_h % channels;
     const int image = i / out_w / out_h / channels;
     const Real *pixels = x + (long long)(i / out_w / out_h) * height * width;
-    Real *column = columns + (long long)image * image_step + (long long)c * kernel_h * kernel_w * row_step +
-                   oh * out_w + ow;
+    typename Form::Stored *column = columns + (long long)image * image_step +
+                                    (long long)c * kernel_h * kernel_w * row_step + oh * out_w + ow;
     for (int kh = 0; kh < kernel_h; ++kh)
       for (int kw = 0; kw < kernel_w; ++kw) {
         const int h = oh * stride_h - pad_h + kh * dilation_h, w = ow * stride_w - pad_w + kw * dilation_w;
         const bool inside = h >= 0 && h < height && w >= 0 && w < width;
-        *column = inside ? pixels[h * width + w] : Real(0);
+        *column = Form::of(inside ? pixels[h * width + w] : Real(0));
         column += row_step;
       }
   }
+}
+
+KERNEL im2col(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
+              int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w, int image_step,
+              int row_step, const Real *x, Real *columns) {
+  unroll<Whole>(n, channels, height, width, kernel_h, kernel_w, pad_h, pad_w, stride_h, stride_w, dilation_h,
+               dilation_w, out_h, out_w, image_step, row_step, x, columns);
+}
+
+KERNEL im2col_half(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
+                   int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w, int image_step,
+                   int row_step, const Real *x, unsigned short *columns) {
+  unroll<ToHalf>(n, channels, height, width, kernel_h, kernel_w, pad_h, pad_w, stride_h, stride_w, dilation_h,
+                dilation_w, out_h, out_w, image_step, row_step, x, columns);
+}
+
+KERNEL im2col_bfloat(int n, int channels, int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
+                     int stride_h, int stride_w, int dilation_h, int dilation_w, int out_h, int out_w, int image_step,
+                     int row_step, const Real *x, unsigned short *columns) {
+  unroll<ToBfloat>(n, channels, height, width, kernel_h, kernel_w, pad_h, pad_w, stride_h, stride_w, dilation_h,
+                  dilation_w, out_h, out_w, image_step, row_step, x, columns);
 }
 
 // x[c, pixel] = Σ columns over the windows that see it.  A thread has a pixel.

@@ -2,18 +2,6 @@
 
 #include "common.cuh"
 
-// x ← x / S;  bad[0] = 1 if one of them is NaN or infinite
-KERNEL unscale(int n, const Real *scale, Real *x, int *bad) {
-  const Real by = Real(1) / scale[0];
-  bool found = false;
-  for (int i : Grid(n)) {
-    const Real y = by * x[i];
-    x[i] = y;
-    if (!(y - y == 0)) found = true;
-  }
-  if (found) atomicMax(bad, 1);
-}
-
 // gate = before, or 0 after a bad gradient, and bad is 0 again.  S halves after a bad step and doubles after `every`
 // good ones, between 1 and `most`; `every` 0: it stays.
 KERNEL settle_scale(int n, int every, Real most, const Real *before, Real *scale, Real *gate, int *bad, int *good,

@@ -197,6 +197,17 @@ KERNEL scale_all(int rows, const int *chunks, const Real *factor, Real *const *a
   for_all(rows, chunks, [=](int p, int i) { arrays[p][i] *= factor[0]; });
 }
 
+// g ← g / S, S being a loss's scale;  bad[0] = 1 if one of them is NaN or infinite
+KERNEL unscale_all(int rows, const int *chunks, const Real *scale, Real *const *gradients, int *bad) {
+  const Real by = Real(1) / scale[0];
+  bool found = false;
+  for_all(rows, chunks, [&](int p, int i) {
+    const Real g = gradients[p][i] *= by;
+    if (!(g - g == 0)) found = true;
+  });
+  if (found) atomicMax(bad, 1);
+}
+
 // norm = √Σg² of all;  scale = limit / norm where that is below 1, else 1
 KERNEL gradient_norm(int rows, Real limit, const int *chunks, const Real *const *gradients, Real *partial,
                      unsigned int *tickets, Real *scale, Real *norm) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.engines.cupy.launch import OnDevice, Rectifying, accelerates
+from pycaffe_dist.engines.cupy.launch import Multiplying, OnDevice, accelerates
 from pycaffe_dist.layers.embed import Embed
 from pycaffe_dist.layers.inner_product import InnerProduct
 
@@ -11,7 +11,7 @@ PARTS = 64  # shares of a table's rows, each added to by a thread for every colu
 
 
 @accelerates("InnerProduct")
-class DeviceInnerProduct(Rectifying, InnerProduct):
+class DeviceInnerProduct(Multiplying, InnerProduct):
     def forward_alone(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data.reshape(-1, self.inputs), top[0].data.reshape(-1, self.outputs)
         self.engine.multiply(x, self._weights_in_out(), y)

@@ -11,7 +11,7 @@ from pycaffe_dist.aliases import DeviceArray
 from pycaffe_dist.blob import Flags, Views
 from pycaffe_dist.engines.cupy.convolution.case import Case, Direction
 from pycaffe_dist.engines.cupy.convolution.columns import Unrolling
-from pycaffe_dist.engines.cupy.launch import OnDevice, Rectifying, accelerates, seed
+from pycaffe_dist.engines.cupy.launch import Multiplying, OnDevice, accelerates, seed
 from pycaffe_dist.layers.convolution import BaseConvolution, Convolution, Deconvolution
 from pycaffe_dist.layers.im2col import Im2col
 from pycaffe_dist.layers.mobile.depthwise import ConvolutionDepthwise, DepthwiseConvolution
@@ -36,7 +36,7 @@ class DeviceIm2col(OnDevice, Im2col):
         return x.shape[1] * prod(self.windows.kernel) * out, out
 
 
-class DeviceBaseConvolution(Rectifying, BaseConvolution):
+class DeviceBaseConvolution(Multiplying, BaseConvolution):
     """Each of the three products is computed in the way that the engine has chosen for it."""
 
     forward_direction = Direction.FORWARD
