@@ -70,10 +70,12 @@ class ROIPooling(RegionLayer):
         """Which places (R·rows·columns, C) are in their regions."""
         bins = self.size[0] * self.size[1]
         by_region = places.reshape(len(corners), bins * places.shape[1])
-        fine, where = True, (by_region % size[1], by_region // size[1] % size[0])
-        for at, (first, last) in zip(where, self._ends(corners), strict=True):
-            fine = fine & (at >= first[:, None]) & (at <= last[:, None])
-        return fine.reshape(places.shape)
+        where = by_region % size[1], by_region // size[1] % size[0]
+        across, down = (
+            (at >= first[:, None]) & (at <= last[:, None])
+            for at, (first, last) in zip(where, self._ends(corners), strict=True)
+        )
+        return (across & down).reshape(places.shape)
 
     def _along(self, first: Array, last: Array, count: int, limit: int) -> tuple[Array, Array]:
         xp = self.xp
