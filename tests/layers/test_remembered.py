@@ -20,6 +20,10 @@ FEATURES, PEOPLE = (3, 6), np.array([-1.0, 1, -1])
 CASES = {
     "BatchNorm": ("batch_norm_param { scale_bias: true moving_average_fraction: 0.5 }", [(4, 3)]),
     "GradientScaler": ("gradient_scaler_param { max_iter: 20 }", [FEATURES]),
+    "LabelSpecificAdd": (
+        "label_specific_add_param { bias_base: 0.2 bias_gamma: 0.5 bias_max: 9 }",
+        [SCORES, LABELS],
+    ),
     "LabelSpecificRescale": (
         "label_specific_rescale_param { positive_weight_base: 2 gamma: 0.5 power: 1 }",
         [SCORES, LABELS],
