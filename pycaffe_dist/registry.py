@@ -6,8 +6,8 @@ is, is read from the modules' texts: importing all of them takes longer than che
 
 from __future__ import annotations
 
+import dis
 import importlib
-import inspect
 import os
 import re
 import sys
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, TypeVar
 
 from pycaffe_dist.errors import NetError
@@ -226,10 +227,11 @@ def _unread(param: LayerParameter, cls: type[Layer], added: Sequence[str]) -> li
 
 
 def messages_of(cls: type[Layer]) -> tuple[str, ...]:
-    """The parameter messages that a class and its bases read, as their sources name them."""
+    """The parameter messages that a class and its bases read, as their methods name them."""
     names: dict[str, None] = {}
     for base in cls.__mro__[:-2]:  # all but Layer and object
-        names |= dict.fromkeys(_messages_in(base.__module__, base.__name__))
+        for function in filter(None, map(_function, vars(base).values())):
+            names |= dict.fromkeys(_messages_in(function.__code__))
     # Where it is read with getattr or in a helper, it has the layer's name.
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.type).lower() + "_param"
     known = LayerParameter.DESCRIPTOR.fields_by_name
@@ -238,10 +240,24 @@ def messages_of(cls: type[Layer]) -> tuple[str, ...]:
     return tuple(name for name in names if name in known)
 
 
-@cache  # to find a class in its file takes long
-def _messages_in(module: str, name: str) -> list[str]:
-    text = inspect.getsource(getattr(sys.modules[module], name))
-    return re.findall(r"\b(?:layer_param|param)\.(\w+_param)\b", text)
+def _function(member: object) -> FunctionType | None:
+    """What a method, a property or the like was made of."""
+    for wrapped in ("__func__", "fget", "func"):
+        member = getattr(member, wrapped, member)
+    return member if isinstance(member, FunctionType) else None
+
+
+@cache  # reading functions takes longer than making a layer
+def _messages_in(code: CodeType) -> tuple[str, ...]:
+    """The messages that a function, or one within it, takes from ``layer_param``."""
+    within = [c for c in code.co_consts if isinstance(c, CodeType)]
+    found = [name for function in within for name in _messages_in(function)]
+    before = None
+    for step in dis.get_instructions(code):
+        if before == "layer_param" and str(step.argval).endswith("_param"):
+            found.append(step.argval)
+        before = step.argval
+    return tuple(found)
 
 
 def _refuse(param: LayerParameter, fields: Sequence[str]) -> None:

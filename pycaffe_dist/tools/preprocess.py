@@ -39,21 +39,21 @@ class Preprocess:
     def input_shape(self) -> tuple[int, int, int]:
         """Channels, height and width of the images that the net takes."""
         layers = [layer for layer in read_net(self.model_def).net.layer if layer.type == "Input"]
-        tops = [top for layer in layers for top in layer.top]
-        if not tops or not layers[0].input_param.shape:
+        inputs = [top for layer in layers for top in layer.top or [layer.name]]
+        if not layers or not layers[0].input_param.shape:
             raise NetError(
                 f"{self.model_def}: images need a net with an Input layer: the deploy.prototxt, "
                 "most likely"
             )
-        if len(tops) > 1:
+        if len(inputs) > 1:
             raise NetError(
-                f"{self.model_def}: takes {len(tops)} inputs ({', '.join(tops)}), of which images "
-                "are one: a script has to give the others"
+                f"{self.model_def}: takes {len(inputs)} inputs ({', '.join(inputs)}), of which "
+                "images are one: a script has to give the others"
             )
         dims = layers[0].input_param.shape[0].dim
         if len(dims) != 4:
             raise NetError(
-                f'{self.model_def}: input "{tops[0]}" has {len(dims)} axes; images need '
+                f'{self.model_def}: input "{inputs[0]}" has {len(dims)} axes; images need '
                 "4 (batch, channels, height, width)"
             )
         return int(dims[1]), int(dims[2]), int(dims[3])

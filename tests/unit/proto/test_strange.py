@@ -10,7 +10,7 @@ from google.protobuf.descriptor import Descriptor
 
 import pycaffe_dist
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.proto.aliases import in_bvlc_words
 from pycaffe_dist.proto.caffe_pb2 import DESCRIPTOR, LayerParameter, NetParameter
 from pycaffe_dist.proto.dialects import PRIVATE
@@ -119,6 +119,22 @@ def forks_messages() -> dict[Descriptor, None]:
             found[message] = None
             left += [f.message_type for f in message.fields if f.message_type]
     return found
+
+
+def test_what_a_class_reads_is_seen_in_its_methods_and_needs_no_source() -> None:
+    given = {"Layer": Layer}
+    source = """class Own(Layer):
+    type = "Own"
+
+    def setup(self, bottom, top):
+        p = self.layer_param.pooling_param
+        self.sizes = [self.layer_param.resize_param.height for _ in bottom]
+        p.reduction_param, self.layer_param.param
+
+    rate = property(lambda self: self.layer_param.dropout_param.dropout_ratio)
+"""
+    exec(source, given)
+    assert {*messages_of(given["Own"])} == {"pooling_param", "resize_param", "dropout_param"}
 
 
 def test_fields_that_layers_say_they_read_exist() -> None:
