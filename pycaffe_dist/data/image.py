@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -125,12 +126,17 @@ def _blue_first(image: Image, mode: str) -> Pixels:
 _BITS = 11  # of OpenCV's weights, whose rounding this follows
 
 
-def resize(image: Pixels, height: int, width: int) -> Pixels:
-    """Bilinear, pixel centres on pixel centres: OpenCV's INTER_LINEAR."""
+def resize(image: Pixels, height: int, width: int, stretch: bool = False) -> Pixels:
+    """Bilinear, pixel centres on pixel centres: OpenCV's INTER_LINEAR.
+
+    ``stretch`` is its INTER_AREA where an image grows: pixels are drawn wide, and mixed only where
+    two of them meet within a new one.
+    """
     if image.shape[:2] == (height, width):
         return image
-    left, right, across = _taps(image.shape[1], width)
-    above, below, down = _taps(image.shape[0], height, split=True)
+    between = _meeting if stretch else _centred
+    left, right, across = _taps(image.shape[1], width, between)
+    above, below, down = _taps(image.shape[0], height, between, split=True)
     wide = image.astype(np.int32)
     rows = wide[:, left] * across[0][:, None] + wide[:, right] * across[1][:, None]
     rows >>= 4
@@ -145,14 +151,36 @@ def resize(image: Pixels, height: int, width: int) -> Pixels:
     return scaled
 
 
-def _taps(size: int, wanted: int, split: bool = False) -> tuple[Array, Array, Array]:
+def step(size: int, wanted: int) -> float:
+    """How many old pixels there are for each new one, to the last bit of OpenCV's."""
+    return 1 / (wanted / size)
+
+
+Between = Callable[[int, int], tuple[Array, Array]]
+
+
+def _centred(size: int, wanted: int) -> tuple[Array, Array]:
+    """For each new position the last old one before it, and the weight of the one behind that."""
+    at = ((np.arange(wanted) + 0.5) * step(size, wanted) - 0.5).astype(np.float32)
+    first = np.floor(at).astype(np.intp)
+    return first, at - first.astype(np.float32)
+
+
+def _meeting(size: int, wanted: int) -> tuple[Array, Array]:
+    new = np.arange(wanted)
+    first = np.floor(new * step(size, wanted)).astype(np.intp)
+    beyond = ((new + 1) - (first + 1) * (wanted / size)).astype(np.float32)
+    return first, np.where(beyond <= 0, 0, beyond - np.floor(beyond))
+
+
+def _taps(
+    size: int, wanted: int, between: Between, split: bool = False
+) -> tuple[Array, Array, Array]:
     """For each new position the two old ones it lies between, and their weights in 1/2048.
 
     Beyond the outermost pixel that one alone counts; ``split`` in two parts, rounded apart.
     """
-    at = ((np.arange(wanted) + 0.5) * (size / wanted) - 0.5).astype(np.float32)
-    first = np.floor(at).astype(np.intp)
-    weight = at - first.astype(np.float32)
+    first, weight = between(size, wanted)
     if not split:
         weight[(first < 0) | (first >= size - 1)] = 0
     one = 1 << _BITS

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.data.annotations import fitted_size
-from pycaffe_dist.data.image import Pixels, resize
+from pycaffe_dist.data.image import Pixels, resize, step
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 
-Matrix = NDArray[np.float32]
+Matrix = NDArray[np.float32] | NDArray[np.float64]
 
 
 def apply_resize(image: Pixels, param: ResizeParameter, rng: np.random.Generator) -> Pixels:
@@ -53,28 +53,43 @@ def resize_by(image: Pixels, height: int, width: int, mode: int) -> Pixels:
         return image
     shrinks = height <= image.shape[0] and width <= image.shape[1]
     if mode == ResizeParameter.LINEAR or (mode == ResizeParameter.AREA and not shrinks):
-        return resize(image, height, width)
+        return resize(image, height, width, stretch=mode == ResizeParameter.AREA)
+    if mode == ResizeParameter.AREA and image.shape[:2] == (2 * height, 2 * width):
+        return halved(image)
+    pairs = list(zip(image.shape[:2], (height, width), strict=True))
     if mode == ResizeParameter.NEAREST:
         rows, columns = (
-            np.minimum((np.arange(new) * (old / new)).astype(np.intp), old - 1)
-            for old, new in zip(image.shape[:2], (height, width), strict=True)
+            np.minimum((np.arange(new) * step(old, new)).astype(np.intp), old - 1)
+            for old, new in pairs
         )
         nearest: Pixels = image[rows[:, None], columns]
         return nearest
-    matrices = [
-        area(old, new) if mode == ResizeParameter.AREA else taps(old, new, *KERNELS[mode])
-        for old, new in zip(image.shape[:2], (height, width), strict=True)
-    ]
+    if mode == ResizeParameter.AREA:
+        return weighted(image, [area(*sizes) for sizes in pairs])
+    kernel, reach, bits = KERNELS[mode]
+    return weighted(image, [taps(*sizes, kernel, reach, bits) for sizes in pairs], bits)
+
+
+def weighted(image: Pixels, matrices: list[Matrix], bits: int = 0) -> Pixels:
+    """Each new row and column by its weights of the old; these are whole, in 1/2^bits, if given."""
     down, across = matrices
-    rows_done = np.tensordot(down, image.astype(np.float32), 1)
-    both = np.matmul(across, rows_done)
-    return rounded(both)
+    rows = np.tensordot(down, image.astype(down.dtype), 1)
+    both = np.matmul(across, rows)
+    return rounded(np.floor(both / 4**bits + 0.5) if bits else both)
 
 
 def rounded(values: Array) -> Pixels:
     """To the nearest byte, 0 or 255 where there is none."""
     out: Pixels = np.clip(np.rint(values), 0, 255).astype(np.uint8)
     return out
+
+
+def halved(image: Pixels) -> Pixels:
+    """The mean of each four pixels; a half is rounded up, as OpenCV does here alone."""
+    wide = image.astype(np.uint16)
+    rows = wide[::2] + wide[1::2]
+    means: Pixels = ((rows[:, ::2] + rows[:, 1::2] + 2) >> 2).astype(np.uint8)
+    return means
 
 
 def area(size: int, wanted: int) -> Matrix:
@@ -90,16 +105,18 @@ def area(size: int, wanted: int) -> Matrix:
 Kernel = Callable[[Array], Array]
 
 
-def taps(size: int, wanted: int, kernel: Kernel, reach: int) -> Matrix:
+def taps(size: int, wanted: int, kernel: Kernel, reach: int, bits: int) -> Matrix:
     """(wanted, size): a kernel over ±reach pixels, those beyond the edge taken as the last."""
-    at = (np.arange(wanted) + 0.5) * (size / wanted) - 0.5
+    at = ((np.arange(wanted) + 0.5) * step(size, wanted) - 0.5).astype(np.float32)
     pixels = np.floor(at)[:, None] + np.arange(1 - reach, reach + 1)
     weights = kernel(at[:, None] - pixels)
     weights /= weights.sum(axis=1, keepdims=True)
+    if bits:
+        weights = np.rint(weights.astype(np.float32) * 2**bits)
     out = np.zeros((wanted, size))
     places = np.clip(pixels, 0, size - 1).astype(np.intp)
     np.add.at(out, (np.arange(wanted)[:, None], places), weights)
-    return out.astype(np.float32)
+    return out if bits else out.astype(np.float32)
 
 
 def cubic(x: Array) -> Array:
@@ -114,7 +131,8 @@ def lanczos(x: Array) -> Array:
     return np.where(abs(x) < 4, np.sinc(x) * np.sinc(x / 4), 0)
 
 
-KERNELS: dict[int, tuple[Kernel, int]] = {
-    ResizeParameter.CUBIC: (cubic, 2),
-    ResizeParameter.LANCZOS4: (lanczos, 4),
+# With its reach, and the bits of OpenCV's weights, whose rounding this follows; 0: not rounded.
+KERNELS: dict[int, tuple[Kernel, int, int]] = {
+    ResizeParameter.CUBIC: (cubic, 2, 0),
+    ResizeParameter.LANCZOS4: (lanczos, 4, 11),
 }

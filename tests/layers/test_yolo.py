@@ -240,6 +240,16 @@ def test_region_loss_draws_boxes_to_anchors_for_the_first_images_only(scores):
     assert not gradient(run).reshape(2, 2, 7, 4, 4)[:, :, :4].any()
 
 
+def test_region_loss_counts_whole_batches_for_that(scores):
+    """Of 12800 images there are 4266 batches of three."""
+    run = LayerRun(LayerCase(V2_LOSS % "", [np.tile(scores[:1], (3, 1, 1, 1)), labels(images=3)]))
+    run.layer.passes = 4265
+    run.forward()
+    assert gradient(run).reshape(3, 2, 7, 4, 4)[:, :, :4].all()
+    run.forward()
+    assert not gradient(run).reshape(3, 2, 7, 4, 4)[:, :, :4].any()
+
+
 @pytest.mark.parametrize("logic", ["false", "true"])
 def test_yolov3(scores, logic):
     more = f"use_logic_gradient: {logic} label_smooth_eps: 0.2"
@@ -418,6 +428,13 @@ def test_segmentation_evaluate_resizes_masks():
     masks[0, :, :, 1] = 1
     truth[0, :, :, 2:] = 1
     np.testing.assert_allclose(evaluated(masks, truth), [[[[1, 1]]]])
+
+
+def test_masks_are_drawn_wide_and_not_blurred():
+    """By INTER_AREA."""
+    masks, truth = np.zeros((1, 1, 3, 3)), np.zeros((1, 1, 9, 9))
+    masks[0, 0, 1, 1] = truth[0, 0, 3:6, 3:6] = 1
+    np.testing.assert_allclose(evaluated(masks, truth), [[[[1]]]])
 
 
 def test_masks_that_are_resized_are_compared_as_bytes():

@@ -180,7 +180,7 @@ class RegionLoss(YoloLoss):
     def begin(self, image: int) -> None:
         if image == 0:
             self.passes += 1
-        if (self.passes - 1) * len(self.delta) < EARLY:
+        if self.passes <= EARLY // len(self.delta):
             values, delta = self.active[image, :, :4], self.delta[image, :, :4]
             s = sigmoid(values[:, :2])
             delta[:, :2] = PULL * (s - 0.5) * s * (1 - s)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pycaffe_dist.blob import Flags, Views
-from pycaffe_dist.data.image import resize
+from pycaffe_dist.data.scaling import resize_by
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.loss import Loss
 from pycaffe_dist.layers.yolo.detection_output import sigmoid
+from pycaffe_dist.proto.caffe_pb2 import ResizeParameter
 
 
 @register("YoloSeg")
@@ -46,7 +47,7 @@ class SegmentationEvaluate(Layer):
     """Intersection over union of the pixels above ``threshold``, of each channel: (1, 1, 1, C).
 
     Bottoms: masks (N, C, h, w) from 0 to 1 and the truth (N, C, H, W).  Masks of another size are
-    resized to the truth's, as 8-bit images.
+    resized to the truth's, as 8-bit images, by OpenCV's INTER_AREA.
     """
 
     bottoms = 2
@@ -67,10 +68,11 @@ class SegmentationEvaluate(Layer):
         found = masks > threshold
         if masks.shape != truth.shape:
             bytes_ = (masks * 255).clip(0, 255).astype(np.uint8)
-            size = truth.shape[2:]
-            images = [resize(np.ascontiguousarray(m.transpose(1, 2, 0)), *size) for m in bytes_]
-            resized = np.stack([image.reshape(*size, -1) for image in images])
-            found = resized.transpose(0, 3, 1, 2) > int(threshold * 255)
+            height, width = truth.shape[2:]
+            images = [
+                resize_by(m.transpose(1, 2, 0), height, width, ResizeParameter.AREA) for m in bytes_
+            ]
+            found = np.stack(images).transpose(0, 3, 1, 2) > int(threshold * 255)
         common = (found & truth).sum((0, 2, 3))
         union = (found | truth).sum((0, 2, 3))
         top[0].data[...] = common / np.maximum(union, 1)

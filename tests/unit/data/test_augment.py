@@ -64,10 +64,34 @@ class TestScaling:
         found = scaling.resize_by(plain, *size, getattr(ResizeParameter, mode))
         assert found.shape == (*size, 3) and (found == 77).all()
 
+    @pytest.mark.parametrize(
+        ("mode", "want"),
+        [
+            ("LINEAR", [[0, 125, 144, 50], [50, 91, 129, 153], [100, 56, 114, 255]]),
+            ("AREA", [[0, 133, 150, 50], [50, 93, 127, 153], [100, 53, 105, 255]]),
+            ("AREA", [[0, 0, 200, 200, 50, 50]] * 2 + [[100, 100, 30, 30, 255, 255]] * 2),
+            ("AREA", [[67, 100], [67, 100], [77, 180], [77, 180]]),
+            ("NEAREST", [[0, 0, 200, 50], [0, 0, 200, 50], [100, 100, 30, 255]]),
+            ("LANCZOS4", [[0, 159, 178, 14], [46, 87, 136, 153], [122, 16, 95, 255]]),
+        ],
+    )
+    def test_larger_as_opencv(self, mode, want):
+        """What cv2.resize of OpenCV 4.14 gives."""
+        image = np.array([[0, 200, 50], [100, 30, 255]], np.uint8)[:, :, None]
+        found = scaling.resize_by(image, *np.shape(want), getattr(ResizeParameter, mode))
+        np.testing.assert_array_equal(found[:, :, 0], want)
+
+    def test_nearest_takes_the_pixel_before_where_opencv_does(self):
+        """There new pixel 25 is at 25·(1/(50/14)), a bit less than 7."""
+        row = np.arange(14, dtype=np.uint8)[None, :, None]
+        found = scaling.resize_by(row, 1, 50, ResizeParameter.NEAREST)[0, :, 0]
+        assert found[24:28].tolist() == [6, 6, 7, 7]
+
     def test_half_by_area_is_the_mean_of_four(self):
+        """A half is rounded up."""
         found = scaling.resize_by(IMAGE, 6, 8, ResizeParameter.AREA)
         want = IMAGE.reshape(6, 2, 8, 2, 3).mean(axis=(1, 3))
-        assert abs(found - want).max() <= 0.5
+        np.testing.assert_array_equal(found, np.floor(want + 0.5))
 
     def test_nearest_repeats(self):
         found = scaling.resize_by(IMAGE, 24, 48, ResizeParameter.NEAREST)
