@@ -171,7 +171,7 @@ def locally_equalized(plane: Pixels, tiles: int = 8, limit: float = 4.0) -> Pixe
     height, width = plane.shape
     if height % tiles or width % tiles:
         more = [(0, tiles - side % tiles) for side in plane.shape]
-        whole = np.pad(plane, more, "symmetric")
+        whole = np.pad(plane, more, "reflect")
     else:
         whole = plane
     tall, wide = whole.shape[0] // tiles, whole.shape[1] // tiles
@@ -180,12 +180,13 @@ def locally_equalized(plane: Pixels, tiles: int = 8, limit: float = 4.0) -> Pixe
     counts = np.bincount((cut + offsets).reshape(-1), minlength=tiles * tiles * 256)
     counts = counts.reshape(-1, 256)
     most = max(int(limit * cut.shape[1] / 256), 1)
-    over = np.maximum(counts - most, 0).sum(axis=1, keepdims=True)
-    counts = np.minimum(counts, most) + over / 256
-    tables = rounded(np.cumsum(counts, axis=1) * (255 / cut.shape[1]))
+    over = np.maximum(counts - most, 0).sum(axis=1)
+    counts = np.minimum(counts, most) + np.array([_shared_out(number) for number in over])
+    tables = rounded(np.cumsum(counts, axis=1).astype(np.float32) * np.float32(255 / cut.shape[1]))
     tables = tables.reshape(tiles, tiles, 256).astype(np.float32)
     rows, columns = (
-        (np.arange(side) / size - 0.5) for side, size in ((height, tall), (width, wide))
+        (np.arange(side, dtype=np.float32) * np.float32(1 / size) - np.float32(0.5))
+        for side, size in ((height, tall), (width, wide))
     )
     (top, low, down), (left, right, across) = (_between(at, tiles) for at in (rows, columns))
     upper, lower = (
@@ -194,6 +195,15 @@ def locally_equalized(plane: Pixels, tiles: int = 8, limit: float = 4.0) -> Pixe
         for row in (top, low)
     )
     return rounded(upper * (1 - down[:, None]) + lower * down[:, None])
+
+
+def _shared_out(number: int) -> Array:
+    """(256,): so many counts, the same for each; of the rest one for each so-many-th."""
+    each, rest = divmod(int(number), 256)
+    out = np.full(256, each)
+    if rest:
+        out[:: 256 // rest][:rest] += 1
+    return out
 
 
 def _between(at: Array, tiles: int) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ _SECTORS = np.array([[1, 3, 0], [1, 0, 2], [3, 0, 1], [0, 2, 1], [0, 1, 3], [2, 
 def gray(image: Pixels) -> Pixels:
     """Brightness (height, width, 1)."""
     weights = np.array([1868, 9617, 4899], np.int32)
-    out: Pixels = ((image.astype(np.int32) @ weights + (1 << 13)) >> 14).astype(np.uint8)
+    out: Pixels = _whole(image.astype(np.int32) @ weights).astype(np.uint8)
     return out[:, :, None]
 
 
@@ -53,15 +53,24 @@ def from_hsv(image: Pixels) -> Pixels:
 
 
 def to_ycrcb(image: Pixels) -> Pixels:
-    b, g, r = (image[:, :, i].astype(np.float32) for i in range(3))
-    y = 0.299 * r + 0.587 * g + 0.114 * b
-    return rounded(np.stack([y, (r - y) * 0.713 + 128, (b - y) * 0.564 + 128], axis=2))
+    """Of the brightness as a whole number, as OpenCV does; weights are in 1/16384."""
+    b, g, r = (image[:, :, i].astype(np.int32) for i in range(3))
+    y = _whole(1868 * b + 9617 * g + 4899 * r)
+    parts = [y, _whole(11682 * (r - y)) + 128, _whole(9241 * (b - y)) + 128]
+    return np.stack(parts, axis=2).clip(0, 255).astype(np.uint8)
 
 
 def from_ycrcb(image: Pixels) -> Pixels:
-    y, cr, cb = (image[:, :, i].astype(np.float32) for i in range(3))
+    y, cr, cb = (image[:, :, i].astype(np.int32) for i in range(3))
     cr, cb = cr - 128, cb - 128
-    return rounded(np.stack([y + 1.773 * cb, y - 0.714 * cr - 0.344 * cb, y + 1.403 * cr], axis=2))
+    parts = [y + _whole(29049 * cb), y + _whole(-11698 * cr - 5636 * cb), y + _whole(22987 * cr)]
+    return np.stack(parts, axis=2).clip(0, 255).astype(np.uint8)
+
+
+def _whole(values: Array) -> Array:
+    """Of numbers in 1/16384 the nearest whole ones."""
+    nearest: Array = (values + (1 << 13)) >> 14
+    return nearest
 
 
 def to_lab(image: Pixels) -> NDArray[np.float32]:

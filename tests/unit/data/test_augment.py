@@ -42,6 +42,14 @@ class TestColors:
     def test_there_and_back(self, there, back, off):
         assert abs(back(there(IMAGE)).astype(int) - IMAGE).max() <= off
 
+    def test_brightness_and_two_colours_as_opencv(self):
+        """What cv2.cvtColor of OpenCV 4.14 gives."""
+        image = np.array([[[10, 200, 30], [255, 0, 77], [3, 90, 251], [128, 127, 5]]], np.uint8)
+        want = [[[128, 58, 61], [52, 146, 242], [128, 216, 57], [91, 67, 149]]]
+        np.testing.assert_array_equal(colors.to_ycrcb(image), want)
+        want = [[[0, 0, 111], [165, 255, 75], [221, 0, 0], [0, 171, 127]]]
+        np.testing.assert_array_equal(colors.from_ycrcb(image), want)
+
     def test_grey_has_no_hue_nor_saturation(self):
         grey = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
         hsv = colors.to_hsv(grey)
@@ -223,6 +231,21 @@ class TestNoise:
         image = np.repeat(ramp[..., None], shape[2], axis=2)
         found = self.noisy("clahe: true", image)
         assert found.shape == shape and found.std() > image.std()
+
+    @pytest.mark.parametrize(
+        ("shape", "want", "total"),
+        [
+            ((120, 160), [[2, 86, 49, 182], [47, 141, 103, 217], [90, 170, 139, 248]], 2464345),
+            ((19, 27), [[21, 128, 42, 144], [96, 144, 106, 194], [96, 144, 160, 239]], 74074),
+        ],
+    )
+    def test_local_equalization_as_opencv(self, shape, want, total):
+        """What cv2.createCLAHE of OpenCV 4.14 gives with a limit of 4; the second is padded."""
+        y, x = np.indices(shape)
+        image = ((x * x * 3 + y * 7) % 256).astype(np.uint8)[:, :, None]
+        found = self.noisy("clahe: true", image)[:, :, 0]
+        np.testing.assert_array_equal(found[:18:6, :20:5], want)
+        assert found.sum() == total
 
     def test_jpeg(self):
         found = self.noisy("jpeg: 10")
