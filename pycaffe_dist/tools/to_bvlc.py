@@ -119,16 +119,23 @@ def _name(name: str, i: int) -> str:
 
 
 def _chain(old: LayerParameter, *steps: LayerParameter) -> list[LayerParameter]:
-    """Steps one after the other, from the old layer's first bottom to its first top."""
+    """Steps one after the other, from the old layer's first bottom to its first top.
+
+    All work in place where the old layer does: no other may make a blob that is there already.
+    """
     bottom = old.bottom[0]
     for i, step in enumerate(steps):
         step.name = _name(old.name, i)
         if not step.bottom:
             step.bottom.append(bottom)
         last = i == len(steps) - 1
-        step.top.append(old.top[0] if last else f"{old.name}/{i}")
+        step.top.append(old.top[0] if last or _in_place(old) else f"{old.name}/{i}")
         bottom = step.top[0]
     return list(steps)
+
+
+def _in_place(old: LayerParameter) -> bool:
+    return old.top[0] == old.bottom[0]
 
 
 def _say_channels(net: NetParameter) -> None:
@@ -181,7 +188,9 @@ def _hard_sigmoid(old: LayerParameter) -> Plain:
 
 
 @rule("HardSwish")
-def _hard_swish(old: LayerParameter) -> Plain:
+def _hard_swish(old: LayerParameter) -> Plain | None:
+    if _in_place(old):  # its bottom is read again at the end
+        return None
     clip = LayerParameter(type="Clip")
     clip.clip_param.min, clip.clip_param.max = 0, 6
     product = LayerParameter(type="Eltwise", bottom=[old.bottom[0], f"{old.name}/1"])
@@ -196,9 +205,16 @@ def _neg_relu(old: LayerParameter) -> Plain:
     return Plain(_chain(old, _power(-1, 0), relu, _power(-1, 0)))
 
 
+@rule("Eltwise", "flownet")
+def _scaled_bottom(old: LayerParameter) -> Plain:
+    return Plain(_chain(old, _power(old.eltwise_param.coeff[0], 0)))
+
+
 @rule("Axpy")
-def _axpy(old: LayerParameter) -> Plain:
+def _axpy(old: LayerParameter) -> Plain | None:
     """a·x + y: the scales as (N, C), then Scale, then a sum."""
+    if old.top[0] in old.bottom:
+        return None
     a, x, y = old.bottom
     scale = LayerParameter(type="Scale", bottom=[x, f"{old.name}/0"])
     scale.scale_param.axis = 0

@@ -39,6 +39,7 @@ def types(layer: str) -> list[str]:
         ("type: 'HardSigmoid' bottom: 'x'", "Power Clip"),
         ("type: 'HardSwish' bottom: 'x'", "Power Clip Eltwise Power"),
         ("type: 'NegReLU' bottom: 'x'", "Power ReLU Power"),
+        ("type: 'Eltwise' bottom: 'x' eltwise_param { coeff: 0.5 }", "Power"),
         ("type: 'Axpy' bottom: 'a' bottom: 'x' bottom: 'b'", "Flatten Scale Eltwise"),
         ("type: 'BatchNorm' bottom: 'x' batch_norm_param { scale_bias: true }", "BatchNorm Scale"),
         ("type: 'BatchNorm' bottom: 'x'", "BatchNorm"),
@@ -115,6 +116,39 @@ def test_values(kind: str) -> None:
     built.blobs[0].data[...] = x
     built.forward()
     np.testing.assert_allclose(built.blobs[built.output_ids[0]].data, VALUES[kind](x), 1e-4, 1e-5)
+
+
+IN_PLACE = [
+    "ReLU6",
+    "Softplus",
+    "HardSigmoid",
+    "HardSwish",
+    "NegReLU",
+    "BN' bn_param { slope_filler { value: 2 } momentum: 0.9 }",
+    "BN' bn_param { scale_filler { value: 2 } }",
+    "BatchNorm' batch_norm_param { scale_bias: true }",
+]
+
+
+@pytest.mark.parametrize("kind", IN_PLACE)
+def test_layers_in_place_stay_there(kind: str) -> None:
+    """Or as they are: HardSwish reads its bottom twice."""
+    kind += "" if "'" in kind else "'"
+    text = (
+        f"{INPUT} layer {{ name: 'c' type: 'Power' bottom: 'x' top: 'y' }} "
+        f"layer {{ name: 'l' type: '{kind} bottom: 'y' top: 'y' }}"
+    )
+    old = parse_text(text, NetParameter()).message
+    new = parse_text(text, NetParameter()).message
+    to_bvlc(new)
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5))
+    outputs = []
+    for described in (old, new):
+        built = Net(described)
+        built.blobs[0].data[...] = x
+        built.forward()
+        outputs.append(built.blobs[built.blob_ids["y"]].data.copy())
+    np.testing.assert_allclose(outputs[1], outputs[0], rtol=1e-4, atol=1e-4)
 
 
 def test_a_layer_without_an_equivalent_is_named() -> None:
