@@ -17,6 +17,7 @@ from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
 from pycaffe_dist.layers.yolo.detection_output import YoloOutput
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference
+from pycaffe_dist.onnx.export import is_left_out
 from pycaffe_dist.onnx.exporters import brings_data
 
 FAIR = 3  # how many times as much as our layers ONNX Runtime may round
@@ -123,10 +124,10 @@ def _in_order(boxes: Array, like: Array) -> Array:
 def _forward(net: Net, inputs: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
     for name, values in inputs.items():
         net.blobs[net.blob_ids[name]].data[...] = values
-    # Sources would put their own data there.
+    # Sources would put their own data there, and scores want labels that nobody has.
     count = len(net.layers)
-    sources = [-1, *(i for i in range(count) if brings_data(net, i)), count]
-    for before, behind in itertools.pairwise(sources):
+    apart = (i for i, la in enumerate(net.layers) if brings_data(net, i) or is_left_out(la))
+    for before, behind in itertools.pairwise([-1, *apart, count]):
         if before + 1 < behind:
             net.forward(before + 1, behind - 1)
     return {name: net.blobs[net.blob_ids[name]].data.copy() for name in names}

@@ -39,6 +39,11 @@ LEFT_OUT += (DetectionEvaluate, SegmentationEvaluate, BoxAnnotatorOHEM)
 LEFT_OUT += (Silence, HDF5Output, MatWrite)
 
 
+def is_left_out(layer: Layer) -> bool:
+    """Whether a layer has no meaning in a file that only computes."""
+    return isinstance(layer, LEFT_OUT)
+
+
 @dataclass
 class Exported:
     """A model without the values of its constants, and these beside it.
@@ -99,7 +104,7 @@ class _Export:
     def run(self) -> Exported:
         for i, layer in enumerate(self.net.layers):
             self.graph.scope = layer.name
-            if isinstance(layer, LEFT_OUT):
+            if is_left_out(layer):
                 self._leave_out(i, layer)
             elif isinstance(layer, Parameter) or brings_data(self.net, i):
                 self._source(i, layer)

@@ -145,9 +145,10 @@ def test_sources_do_not_put_their_own_data_in_the_place_of_the_inputs(kind):
     }
     text = (
         f'layer {{ name: "d" type: "{kind}" top: "data" top: "label" {settings[kind]} }} '
-        'layer { name: "s" type: "Silence" bottom: "label" } '
         'layer { name: "p" type: "Power" bottom: "data" top: "y" power_param { scale: 2 } }'
+        'layer { name: "s" type: "Accuracy" bottom: "y" bottom: "label" top: "right" } '
     )
     net = Net(parse_text(text, NetParameter()).message, Context(engine=NUMPY))
+    net.blobs[net.blob_ids["label"]].data[...] = 7  # none of the classes
     data = np.random.default_rng(0).standard_normal((2, 3, 1, 1)).astype(np.float32)
     assert compare(net, {"data": data}, {"y": 2 * data}, LIMIT)["y"].apart == 0
