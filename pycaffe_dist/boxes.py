@@ -161,19 +161,23 @@ def _limits(threshold: float, eta: float, count: int, dtype: DType) -> Array:
     return np.array(limits, dtype)
 
 
-def decode(code: int, priors: Array, variances: Array | None, offsets: Array) -> Array:
+def decode(
+    code: int, priors: Array, variances: Array | None, offsets: Array, pixel: int = 0
+) -> Array:
     """Boxes from what a net predicts relative to priors; all (..., 4).
 
     CORNER       box = prior + v·o
     CENTER_SIZE  centre = prior's centre + v·o·size,  size = exp(v·o)·prior's size
     CORNER_SIZE  box = prior + v·o·(w, h, w, h)
+
+    With ``pixel`` priors include their last pixel, and the boxes that are made do not.
     """
     o: Array = offsets if variances is None else variances * offsets
-    size = priors[..., 2:] - priors[..., :2]
+    size = priors[..., 2:] - priors[..., :2] + pixel
     if code != CENTER_SIZE:
         boxes: Array = priors + (o if code == CORNER else o * np.concatenate([size, size], -1))
         return boxes
-    centre = o[..., :2] * size + (priors[..., :2] + priors[..., 2:]) / 2
+    centre = o[..., :2] * size + (priors[..., :2] + priors[..., 2:] + pixel) / 2
     half = np.exp(o[..., 2:]) * size / 2
     return np.concatenate([centre - half, centre + half], -1)
 

@@ -87,7 +87,7 @@ _UNREAD = """
     BBoxRegParameter: cls_aware
     BNParameter: icnet
     BatchReductionParameter: pos
-    DetectionOutputParameter: normalized_bbox clip
+    DetectionOutputParameter: clip
     DistortionParameter: exposure_lower exposure_upper
     LabelSpecificMarginParameter: auto_tune type
     LayerParameter: filter_param spatial_dropout_param

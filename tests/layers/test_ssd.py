@@ -204,6 +204,29 @@ def test_scores_that_are_no_numbers_do_not_hide_the_others():
     np.testing.assert_allclose(got[:, 2], [0.8], rtol=1e-6)
 
 
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_boxes_in_pixels_that_include_the_last(shared):
+    """OpenCV's Faster R-CNN: widths are one more, in the overlap too; no variances are needed."""
+    pixels = np.array([[10, 20, 19, 39], [18, 20, 27, 39], [60, 60, 90, 90]], float)
+    offsets = np.zeros((1, 3, 1 if shared == "true" else 2, 4))
+    offsets[0, 2, -1] = [0.5, 0, np.log(2), 0]
+    inputs = [
+        offsets.reshape(1, -1),
+        np.array([[0.1, 0.9, 0.2, 0.8, 0.3, 0.7]]),
+        pixels.reshape(1, 1, 12, 1),
+    ]
+    # The first two are columns 10 to 20 and 18 to 28 then: 3 of 19, and 2 of 18 without the last.
+    settings = (
+        f"normalized_bbox: false variance_encoded_in_target: true share_location: {shared} "
+        "code_type: CENTER_SIZE nms_param { nms_threshold: %s }"
+    )
+    for threshold, kept in (("0.16", 3), ("0.15", 2)):
+        got = detections(settings % threshold, [[0]], inputs=inputs)
+        assert len(got) == kept
+    np.testing.assert_allclose(got[0, 3:], [10, 20, 20, 40], rtol=1e-6)
+    np.testing.assert_allclose(got[1, 3:], [60, 60, 122, 91], rtol=1e-6)
+
+
 def test_no_box_at_all():
     got = detections("confidence_threshold: 0.5", [[1, 0] * 3, [1, 0] * 3])
     np.testing.assert_array_equal(got, [[0] + [-1] * 6, [1] + [-1] * 6])

@@ -30,6 +30,9 @@ class DetectionOutput(Layer):
     ``use_polygon`` (TextBoxes++): offsets (N, P·L·12), 4 of a box and 8 of the corners of a
     quadrilateral, x and y in turn, clockwise from the upper left: the prior's corner + offset ·
     variance · the prior's width or height.  Rows of the top have 15 values, with the corners last.
+
+    ``normalized_bbox: false`` (OpenCV): priors are in pixels and include the last, as in R-CNN.
+    With ``variance_encoded_in_target`` priors may come without variances, (1, 1, P·4).
     """
 
     bottoms = (3, 5)
@@ -45,6 +48,7 @@ class DetectionOutput(Layer):
         self.check(p.nms_param.nms_threshold >= 0, "nms_threshold must not be below 0")
         self.check(0 < p.nms_param.eta <= 1, "eta must be above 0 and at most 1")
         self.variances = not p.variance_encoded_in_target
+        self.pixel = 0 if p.normalized_bbox else 1
         self.corners = 8 if p.use_polygon else 0
         self.check(
             not p.use_polygon or (p.code_type == boxes.CENTER_SIZE and self.variances),
@@ -60,7 +64,12 @@ class DetectionOutput(Layer):
     def reshape(self, bottom: Views, top: Views) -> None:
         p = self.layer_param.detection_output_param
         self.shape = Predictions(
-            self, bottom, p.num_classes, p.share_location, values=4 + self.corners
+            self,
+            bottom,
+            p.num_classes,
+            p.share_location,
+            values=4 + self.corners,
+            with_variances=self.variances,
         )
         top[0].reshape(1, 1, 1, 7 + self.corners)
 
@@ -92,7 +101,7 @@ class DetectionOutput(Layer):
             scores = np.where(objects[:, None] < p.objectness_score, nothing, scores)
         if len(self.earlier) > 1:
             moved = self.earlier[1].data.reshape(self.shape.num, -1, 4)[i]
-            priors = boxes.decode(p.code_type, priors, variances, moved)
+            priors = boxes.decode(p.code_type, priors, variances, moved, self.pixel)
         return scores, priors
 
     def _one_image(
@@ -103,7 +112,8 @@ class DetectionOutput(Layer):
         found = [np.zeros((0, 7 + self.corners))]
         by_class = np.ascontiguousarray(scores.T)
         if p.share_location:
-            everywhere = boxes.decode(p.code_type, priors, variances, offsets[:, 0, :4])
+            shared = offsets[:, 0, :4]
+            everywhere = boxes.decode(p.code_type, priors, variances, shared, self.pixel)
         for c in range(p.num_classes):
             if c == p.background_label_id:
                 continue
@@ -112,8 +122,9 @@ class DetectionOutput(Layer):
                 placed = everywhere[likely]
             else:
                 spread = None if variances is None else variances[likely]
-                placed = boxes.decode(p.code_type, priors[likely], spread, offsets[likely, c, :4])
-            kept = boxes.nms(placed, p.nms_param.nms_threshold, p.nms_param.eta)
+                own = offsets[likely, c, :4]
+                placed = boxes.decode(p.code_type, priors[likely], spread, own, self.pixel)
+            kept = boxes.nms(placed, p.nms_param.nms_threshold, p.nms_param.eta, self.pixel)
             which = likely[kept]
             rows = np.empty((len(kept), 7 + self.corners))
             rows[:, 0], rows[:, 1], rows[:, 2] = image, c, by_class[c, which]

@@ -13,7 +13,10 @@ from pycaffe_dist.layer import Layer
 
 @dataclass
 class Predictions:
-    """Offsets (N, P·L·V), scores (N, P·K) and priors (1, 2, P·4), which must fit each other."""
+    """Offsets (N, P·L·V), scores (N, P·K) and priors (1, 2, P·4), which must fit each other.
+
+    Without variances priors may be (1, 1, P·4).
+    """
 
     num: int
     priors: int
@@ -22,11 +25,18 @@ class Predictions:
     values: int  # V of an offset: 4, for a box
 
     def __init__(
-        self, layer: Layer, bottom: Views, classes: int, shared: bool, values: int = 4
+        self,
+        layer: Layer,
+        bottom: Views,
+        classes: int,
+        shared: bool,
+        values: int = 4,
+        with_variances: bool = True,
     ) -> None:
         loc, conf, prior = bottom[0].shape, bottom[1].shape, bottom[2].shape
+        rows = (2,) if with_variances else (1, 2)
         layer.check(
-            len(prior) >= 3 and prior[1] == 2 and bottom[2].count % 8 == 0,
+            len(prior) >= 3 and prior[1] in rows and bottom[2].count_from(2) % 4 == 0,
             f"takes priors of the shape (1, 2, P·4), found {prior}",
         )
         self.num, self.priors = loc[0], bottom[2].count_from(2) // 4
@@ -48,6 +58,6 @@ class Predictions:
 
 
 def read_priors(values: Array) -> tuple[Array, Array]:
-    """(P, 4) boxes and their variances."""
-    priors, variances = np.asarray(values)[0].reshape(2, -1, 4)
-    return priors, variances
+    """(P, 4) boxes and their variances, 1 if there are none."""
+    both = np.asarray(values)[0].reshape(values.shape[1], -1, 4)
+    return both[0], both[1] if len(both) > 1 else np.ones_like(both[0])

@@ -53,8 +53,11 @@ def detection_output(g: Graph, layer: DetectionOutput, x: Values) -> str:
 def _decoded(g: Graph, layer: DetectionOutput, offsets: str, priors: str) -> str:
     """Boxes (N, L, P, 4) from offsets (N, P, L, 4); where those are 12, corners behind."""
     p, s = layer.layer_param.detection_output_param, layer.shape
-    both = g.reshape(priors, [2, s.priors, 1, 4])
-    prior, variance = (g.reshape(v, [s.priors, 1, 4]) for v in g.split(both, [1, 1], 0))
+    rows = g.reshape(priors, [-1, s.priors, 1, 4])
+    prior = g.reshape(g.slice(rows, 0, 0, 1), [s.priors, 1, 4])
+    variance = ""
+    if layer.variances:
+        variance = g.reshape(g.slice(rows, 0, 1, 2), [s.priors, 1, 4])
     corners = ""
     if layer.corners:
         offsets, moves = g.split(offsets, [4, 8], 3)
@@ -62,6 +65,8 @@ def _decoded(g: Graph, layer: DetectionOutput, offsets: str, priors: str) -> str
     moved = g.op("Mul", offsets, variance) if layer.variances else offsets
     low, high = g.split(prior, [2, 2], 2)
     size = g.op("Sub", high, low)
+    if layer.pixel:
+        size = g.shifted(size, 1.0)
     first, last = g.split(moved, [2, 2], 3)
     if p.code_type == CORNER:
         boxes = g.op("Concat", g.op("Add", first, low), g.op("Add", last, high), axis=3)
@@ -74,6 +79,8 @@ def _decoded(g: Graph, layer: DetectionOutput, offsets: str, priors: str) -> str
         )
     else:
         centre = g.scaled(g.op("Add", low, high), 0.5)
+        if layer.pixel:
+            centre = g.shifted(centre, 0.5)
         centre = g.op("Add", g.op("Mul", first, size), centre)
         half = g.scaled(g.op("Mul", g.op("Exp", last), size), 0.5)
         boxes = g.op("Concat", g.op("Sub", centre, half), g.op("Add", centre, half), axis=3)
@@ -111,7 +118,7 @@ def _suppressed(
     threshold = -0.5 if layer.threshold is None else float(np.float32(layer.threshold))
     found = g.op(
         "NonMaxSuppression",
-        g.slice(placed, 2, 0, 4) if layer.corners else placed,
+        _extended(g, layer, placed),
         own,
         g.ints(ALL),
         g.constant([p.nms_param.nms_threshold]),
@@ -123,6 +130,12 @@ def _suppressed(
     zeros = g.op("Mul", score, g.constant(0.0))
     head = [g.shifted(zeros, float(image)), g.shifted(zeros, float(label))]
     return g.op("Concat", *head, score, taken, axis=1)
+
+
+def _extended(g: Graph, layer: DetectionOutput, placed: str) -> str:
+    """The boxes alone; those that include their last pixel overlap as if they ended behind it."""
+    placed = g.slice(placed, 2, 0, 4) if layer.corners else placed
+    return g.op("Add", placed, g.constant([0, 0, 1, 1])) if layer.pixel else placed
 
 
 def _kept(g: Graph, rows: str, most: int) -> str:

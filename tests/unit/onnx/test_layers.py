@@ -80,6 +80,13 @@ OTHERS = [
         "augmentation_param { mean: 1 mean: 2 mean: 3 mean_per_pixel: false }",
         [(2, 3, 4, 4)],
     ),
+    (
+        "DetectionOutput",
+        "detection_output_param { num_classes: 3 normalized_bbox: false keep_top_k: 5 "
+        "variance_encoded_in_target: true share_location: false code_type: CENTER_SIZE "
+        "nms_param { nms_threshold: 0.3 } }",
+        [(1, 96), (1, 24), (1, 1, 32, 1)],
+    ),
     ("GradientScaler", "", [(2, 3)]),
     (
         "Local",
