@@ -14,7 +14,7 @@ from pycaffe_dist.layers.batch_reindex import BatchReindex
 from pycaffe_dist.layers.concat import Concat, Slice
 from pycaffe_dist.layers.crop import Crop
 from pycaffe_dist.layers.filter import Filter
-from pycaffe_dist.layers.flatten import Flatten, Reshaped
+from pycaffe_dist.layers.flatten import Flatten, Reshape, Reshaped
 from pycaffe_dist.layers.mobile.shuffle_channel import ShuffleChannel
 from pycaffe_dist.layers.ocr.order import Transpose
 from pycaffe_dist.layers.rearranged import Rearranged
@@ -33,6 +33,16 @@ Values = Sequence[Value]
 
 @exports(Reshaped)
 def reshaped(g: Graph, layer: Reshaped, x: Values) -> str:
+    return g.reshape_to(x[0], g.out[0])
+
+
+@exports(Reshape)
+def reshape(g: Graph, layer: Reshape, x: Values) -> str:
+    """As the file has it, where it leaves a size open: that may be another in each pass."""
+    p = layer.layer_param.reshape_param
+    whole = p.axis == 0 and p.num_axes == -1
+    if whole and -1 in p.shape.dim:
+        return g.reshape(x[0], list(p.shape.dim))
     return g.reshape_to(x[0], g.out[0])
 
 

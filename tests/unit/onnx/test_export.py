@@ -202,6 +202,19 @@ def test_any_batch_fits_a_file_with_a_dynamic_one(batch):
     agrees(net, made)
 
 
+def test_a_reshape_that_leaves_a_size_open_fits_any_batch():
+    """Rows that are of several items have their number open, as the file has it."""
+    net = build(
+        INPUT,
+        'layer { name: "r" type: "Reshape" bottom: "data" top: "r" reshape_param { '
+        "shape { dim: -1 dim: 36 } } }",
+    )
+    made = export(net, dynamic=True)
+    net.blobs[0].reshape(5, 3, 9, 8)
+    net.reshape()
+    agrees(net, made)
+
+
 def test_any_size_of_image_fits_where_the_net_has_no_product():
     layers = (
         INPUT,
