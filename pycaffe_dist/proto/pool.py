@@ -7,10 +7,11 @@ exist in every protobuf from 4.21 to 7 are used.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.protobuf.descriptor import FileDescriptor
+from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 
@@ -47,5 +48,16 @@ def define_file(namespace: dict[str, object], serialized: bytes) -> FileDescript
         cls = message_class(message)
         cls.__module__ = str(namespace["__name__"])
         namespace[name] = cls
-        namespace[f"_{name.upper()}"] = message  # what protoc's own modules offer, and scripts use
+        namespace.update(_descriptors(message, ""))
+    namespace.update((f"_{name.upper()}", enum) for name, enum in file.enum_types_by_name.items())
     return file
+
+
+def _descriptors(message: Descriptor, outer: str) -> Iterator[tuple[str, object]]:
+    """What protoc's own modules offer, and scripts use: ``_POOLINGPARAMETER_POOLMETHOD``."""
+    name = f"{outer}_{message.name.upper()}"
+    yield name, message
+    for enum in message.enum_types:
+        yield f"{name}_{enum.name.upper()}", enum
+    for inner in message.nested_types:
+        yield from _descriptors(inner, name)

@@ -18,7 +18,7 @@ class TextFile(io.TextIOWrapper):
         return self.buffer.write(text)  # bytes, and whatever has some, as arrays do
 
 
-class _Bytes:
+class Bytes:
     """Reads ByteStr and writes text too."""
 
     def read(self, *size: int) -> Value:
@@ -37,16 +37,16 @@ class _Bytes:
         return super().write(as_bytes(text))  # type: ignore[misc]
 
 
-class ByteReader(_Bytes, io.BufferedReader): ...  # type: ignore[misc]
+class ByteReader(Bytes, io.BufferedReader): ...  # type: ignore[misc]
 
 
-class ByteWriter(_Bytes, io.BufferedWriter): ...  # type: ignore[misc]
+class ByteWriter(Bytes, io.BufferedWriter): ...  # type: ignore[misc]
 
 
-class ByteRandom(_Bytes, io.BufferedRandom): ...  # type: ignore[misc]
+class ByteRandom(Bytes, io.BufferedRandom): ...  # type: ignore[misc]
 
 
-class StringIO(_Bytes, io.BytesIO):  # type: ignore[misc]
+class StringIO(Bytes, io.BytesIO):  # type: ignore[misc]
     """StringIO and cStringIO: of text or of bytes."""
 
     def __init__(self, initial: Value = b"") -> None:

@@ -151,11 +151,14 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """``a[i] = v``, for a value in an array of one."""
+        """``a[i] = v``, for a value in an array of one; ``datum.data = v``, for text."""
         target, value = node.targets[0], node.value
         if gives_contours(value) and isinstance(target, ast.Tuple) and len(target.elts) == 3:
             self.edits.wrap(value, "with_image")
             self.changes["findContours with three results"] += 1
+        if isinstance(target, ast.Attribute) and target.attr == "data" and is_dotted(target.value):
+            self.edits.open(value, f"{OURS}.field({ast.unparse(target.value)}, ")
+            self.edits.close(value)
         if (
             len(node.targets) == 1
             and isinstance(target, ast.Subscript)
@@ -218,6 +221,9 @@ class _Walk(ast.NodeVisitor):
     # -- methods -----------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> None:
+        for word in node.keywords:
+            if word.arg == "data" and ast.unparse(node.func).endswith("Datum"):
+                self.edits.wrap(word.value, "as_bytes")
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func)
         elif isinstance(node.func, ast.Name) and node.func.id in CONVERTING and len(node.args) == 1:

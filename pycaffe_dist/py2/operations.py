@@ -269,6 +269,11 @@ def serialized(message: Value, *args: Value) -> Value:
     return byte_strs(message.SerializeToString(*args))
 
 
+def field(message: Value, value: Value) -> Value:
+    """The value of a message's field of bytes, which may be text."""
+    return as_bytes(value) if hasattr(message, "SerializeToString") else value
+
+
 def tostring(thing: Value, *args: Value, **kwargs: Value) -> Value:
     """``thing.tostring()``: of an array, its bytes."""
     own = getattr(thing, "tobytes" if hasattr(thing, "tobytes") else "tostring")

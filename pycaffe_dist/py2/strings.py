@@ -177,8 +177,5 @@ def decode(value: Value, encoding: str = ENCODING, errors: str = "strict") -> Va
     if name in ("string_escape", "string-escape"):
         return bytes(value, "latin-1").decode("unicode_escape")  # type: ignore[arg-type]
     if isinstance(value, str):
-        try:
-            value = value.encode("ascii")
-        except UnicodeEncodeError:
-            return value if name.startswith("utf") else as_bytes(value).decode(name, errors)
+        value = as_bytes(value)
     return bytes(value).decode(name, errors)

@@ -17,8 +17,9 @@ def digits(number: float) -> str:
 
 
 def brief(value: Value) -> Value:
-    """What ``str`` is given: the text of a float, and anything else as it is."""
-    return digits(value) if type(value) is float else value
+    """What ``str`` is given: the text of a float, as a loss is, and anything else as it is."""
+    loss = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind == "f"
+    return digits(float(value)) if type(value) is float or loss else value
 
 
 def formatted(form: Value, values: Value) -> Value:
@@ -42,8 +43,9 @@ class _Shown(string.Formatter):
     """What has no form of its own (None, tuples, lists) is shown as text."""
 
     def format_field(self, value: Value, format_spec: str) -> str:
-        if not format_spec and isinstance(value, (float, np.floating)):
-            return digits(float(value))
+        if not format_spec:
+            value = float(value) if isinstance(value, (float, np.floating)) else value
+            return format(brief(value), format_spec)
         try:
             return format(value, format_spec)
         except TypeError:

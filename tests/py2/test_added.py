@@ -7,6 +7,7 @@ import pytest
 
 from pycaffe_dist.py2.added import ADDED, caffe_2014, charts
 from pycaffe_dist.py2.added.words import old_words
+from pycaffe_dist.py2.strings import ByteStr
 from pycaffe_dist.pycaffe.io import Transformer
 
 
@@ -112,6 +113,9 @@ def test_axes_take_a_cycle_of_colours():
     assert axes.get_axis_bgcolor() == (1, 0, 0, 1)
     axes.set_color_cycle(["red", "blue"])
     assert [axes.plot([0, 1])[0].get_color() for _ in range(3)] == ["red", "blue", "red"]
+    axes.set_yscale("symlog", basey=2, linthreshy=0.5)
+    axes.semilogx([1, 2], [3, 4], basex=2)
+    assert (axes.yaxis.get_transform().linthresh, axes.xaxis.get_transform().base) == (0.5, 2)
     pyplot.close("all")
 
 
@@ -119,6 +123,18 @@ def test_scikit_learn_has_a_randomized_pca():
     decomposition = SimpleNamespace(PCA=told)
     made = ADDED["sklearn.decomposition"](decomposition)["RandomizedPCA"](3, whiten=True)
     assert made == ((3,), {"svd_solver": "randomized", "whiten": True})
+
+
+def test_neighbours_are_counted_by_floats():
+    class Neighbors:
+        def __init__(self, *, n_neighbors, algorithm="auto"):
+            self.made = n_neighbors, algorithm
+
+    names = ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
+    module = SimpleNamespace(**{name: type(name, (Neighbors,), {}) for name in names})
+    ADDED["sklearn.neighbors"](module)
+    assert module.NearestNeighbors(10.0, algorithm="brute").made == (10, "brute")
+    assert module.KNeighborsClassifier().made == (5, "auto")
 
 
 def test_scikit_image_has_names_and_words_of_2015():
@@ -226,10 +242,18 @@ def net_of_2014(monkeypatch, tmp_path):
     names = ("set_phase_test", "set_phase_train", "set_mode_cpu", "set_mode_gpu", "set_device")
     module = SimpleNamespace(**dict.fromkeys(names), TEST=1, TRAIN=0, init_log=None)
     module.Net = module.Classifier = module.Detector = type("Net", (OldNet,), {})
-    module.io = SimpleNamespace(Transformer=Transformer)
+    module.io = SimpleNamespace(Transformer=Transformer, load_image=told)
+    module.get_solver, module._caffe = told, SimpleNamespace(Solver=type("Solver", (), {}))
     monkeypatch.setattr(caffe_2014, "SETTINGS", SimpleNamespace(phase=1))
     ADDED["pycaffe_dist"](module)
+    module.Net.caffe = module
     return module.Net
+
+
+def test_names_of_files_may_be_encoded(net_of_2014):
+    name = ByteStr(b"a/b.png")
+    args, words = net_of_2014.caffe.io.load_image(name, color=name)
+    assert (type(args[0]), args, words) == (str, ("a/b.png",), {"color": "a/b.png"})
 
 
 def prepared(net):
@@ -257,3 +281,32 @@ def test_a_mean_that_is_an_array_is_subtracted_first(net_of_2014, tmp_path):
     with_file = net_of_2014(mean_file=str(tmp_path / "mean.npy"), input_scale=100)
     with_file.transformer.set_transpose("data", (2, 0, 1))
     assert prepared(with_file) == pytest.approx([0, 0], abs=1e-4)
+
+
+def test_folders_are_listed_as_text(tmp_path):
+    import glob
+    import os
+
+    (tmp_path / "a.png").touch()
+    module = SimpleNamespace(listdir=os.listdir, walk=os.walk, getcwd=os.getcwd)
+    ADDED["os"](module)
+    folder = ByteStr(bytes(tmp_path))
+    assert module.listdir(folder) == ["a.png"] and next(iter(module.walk(folder)))[2] == ["a.png"]
+    found = SimpleNamespace(glob=glob.glob)
+    ADDED["glob"](found)
+    assert found.glob(ByteStr(bytes(tmp_path / "*.png"))) == [str(tmp_path / "a.png")]
+
+
+def test_strings_in_hdf5_are_text(tmp_path):
+    import h5py
+
+    class Dataset(h5py.Dataset):
+        pass
+
+    ADDED["h5py"](SimpleNamespace(Dataset=Dataset))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["names"], file["one"] = ["a", "bb"], "c"
+        file["numbers"] = [1, 2]
+        names, one, numbers = (Dataset(file[name].id) for name in ("names", "one", "numbers"))
+        assert names[1] + "x" == "bbx" and [n + "x" for n in names[:]] == ["ax", "bbx"]
+        assert one[()] == "c" and numbers[:].tolist() == [1, 2]

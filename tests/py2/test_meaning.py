@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pycaffe_dist import py2
+from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.py2 import builtins, files, order
 from pycaffe_dist.py2.shadows import (
     base64,
@@ -155,8 +156,9 @@ def test_rounding():
 
 
 def test_print_shows_twelve_digits(capsys):
-    builtins.print_(1 / 3, 2.0, 1e16, 1e10, float("nan"), [0.1 + 0.2], end="")
-    shown = "0.333333333333 2.0 1e+16 10000000000.0 nan [0.30000000000000004]"
+    loss = np.array(0.1, np.float32)
+    builtins.print_(1 / 3, 2.0, 1e16, 1e10, float("nan"), [0.1 + 0.2], loss, end="")
+    shown = "0.333333333333 2.0 1e+16 10000000000.0 nan [0.30000000000000004] 0.10000000149"
     assert capsys.readouterr().out == shown
 
 
@@ -172,6 +174,9 @@ def test_text_of_a_float_has_twelve_digits():
     assert py2.shown("{} {:.2f} {!r} {a}", third, third, 0.1, a=np.float32(0.1)) == (
         "0.333333333333 0.33 0.1 0.10000000149"
     )
+    loss = np.array(0.1, np.float32)  # what a blob without axes has
+    assert py2.formatted("%s %f", (loss, loss)) == "0.10000000149 0.100000"
+    assert py2.shown("{}", loss) == py2.brief(loss) == "0.10000000149"
     with pytest.raises(TypeError, match="not all arguments"):
         py2.formatted("%s", (0.5, 1))
 
@@ -295,6 +300,14 @@ def test_pickles_go_round(tmp_path):
     assert pickle2.load(files.open(path)) == [1, "é"]
     assert pickle2.loads(pickle2.dumps({"a": np.ones(2)}))["a"].tolist() == [1, 1]
     assert files.StringIO("text").read() == "text"
+
+
+def test_a_datum_takes_text():
+    datum = Datum(data=py2.field(Datum(), "a\udcff"))
+    assert datum.data == b"a\xff" and py2.field(np.zeros(1), "a") == "a"
+    assert py2.decode("a\udcc3\udca9", "utf8") == py2.decode("aé", "utf-8") == "aé"
+    with pytest.raises(UnicodeDecodeError):
+        py2.decode("\udcff", "utf-8")
 
 
 def test_an_lmdb_takes_text_and_is_opened_twice(tmp_path):

@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+from pycaffe_dist.proto import caffe_pb2
 from pycaffe_dist.proto.caffe_pb2 import Datum
 from pycaffe_dist.py2 import hook
 
@@ -44,3 +45,10 @@ def test_messages_of_other_files_are_made_from_their_descriptor(tmp_path, descri
 def test_messages_that_cannot_be_made_say_what_to_do(tmp_path, descriptor):
     with pytest.raises(ImportError, match=r"features_pb2.py was made by an old protoc.*python_out"):
         imported(tmp_path, descriptor)
+
+
+def test_descriptors_have_the_names_that_protoc_gave_them():
+    names = vars(caffe_pb2)  # those of inner messages and enums are no part of the interface
+    assert names["_POOLINGPARAMETER_POOLMETHOD"].values_by_name["MAX"].number == 0
+    assert names["_V1LAYERPARAMETER_LAYERTYPE"].values_by_number[4].name == "CONVOLUTION"
+    assert names["_PHASE"] is caffe_pb2.Phase.DESCRIPTOR

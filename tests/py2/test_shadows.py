@@ -1,5 +1,6 @@
 """Modules as Python 2 knew them, called directly."""
 
+import json
 import random
 import sys
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from pycaffe_dist.py2.added import ADDED, add_names, opencv, pictures
 from pycaffe_dist.py2.builtins import chr_, ord_
 from pycaffe_dist.py2.compiled import bbox_overlaps
 from pycaffe_dist.py2.shadows import (
+    gzip,
     h5py,
     hashlib,
     lmdb,
@@ -21,6 +23,7 @@ from pycaffe_dist.py2.shadows import (
     subprocess,
     yaml,
 )
+from pycaffe_dist.py2.strings import ByteStr
 
 WRITES = [sys.executable, "-c", "import sys; sys.stdout.write('a\\nb\\n')"]
 
@@ -88,6 +91,23 @@ def test_a_shuffle_takes_a_source_of_its_own():
     # d and a change places; then c stays; then, of b and d, b stays.
     assert items == list("dbca")
     assert sorted(module.sample({1, 2, 3}, 3.0)) == [1, 2, 3]
+
+
+def test_any_seed_will_do():
+    seeds: list[object] = []
+    module = SimpleNamespace(sample=random.sample, shuffle=random.shuffle, seed=seeds.append)
+    ADDED["random"](module)
+    for seed in (np.int64(3), "a", (1, 2), None):
+        module.seed(seed)
+    assert seeds == [3, "a", hash((1, 2)), None]
+
+
+def test_json_has_numpys_usual_integers():
+    module = SimpleNamespace(**{n: getattr(json, n) for n in ("dump", "dumps", "load", "loads")})
+    ADDED["json"](module)
+    assert module.dumps({"id": np.arange(3)[2], "key": ByteStr(b"a")}) == '{"id": 2, "key": "a"}'
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        module.dumps(np.float32(1))
 
 
 def test_overlaps_are_of_corners_alone():
@@ -159,3 +179,13 @@ def test_a_database_takes_its_size_by_place(tmp_path):
     environment = lmdb.open(tmp_path / "db", 1 << 20)
     assert environment.info()["map_size"] == 1 << 20
     environment.close()
+
+
+def test_gzip_reads_and_writes_text(tmp_path):
+    path = str(tmp_path / "a.gz")
+    with gzip.open(path, "w") as file:
+        file.write("a,b\nc")
+    with gzip.open(path) as file:
+        assert [line.strip().split(",") for line in file] == [["a", "b"], ["c"]]
+    with gzip.GzipFile(path, "rb") as file:
+        assert file.read(1) + "x" == "ax"

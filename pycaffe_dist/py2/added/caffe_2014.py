@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycaffe_dist.py2.added.words import Adding
+from pycaffe_dist.py2.added.words import Adding, in_place
+from pycaffe_dist.py2.strings import ByteStr
 from pycaffe_dist.py2.values import Names, Value
 from pycaffe_dist.pycaffe.modes import SETTINGS
 
@@ -32,9 +33,27 @@ def _pycaffe(module: Value) -> Names:
     for name in ("set_raw_scale", "set_channel_swap", "preprocess", "deprocess"):
         method = getattr(module.io.Transformer, name)
         setattr(module.Net, name, lambda net, *args, _do=method: _do(net.transformer, *args))
+    weights = ("copy_from", "load_hdf5", "save", "save_hdf5")
+    in_place(module.Net, ("__init__", *weights), _texts)
+    in_place(module.io, ("load_image",), _texts)
+    in_place(module, ("get_solver",), _texts)
+    in_place(module._caffe.Solver, ("__init__", "restore", "solve"), _texts)
     for kind in (module.Classifier, module.Detector):
         kind.__init__ = _with_gpu(kind.__init__, module)
     return old
+
+
+def _texts(function: Value) -> Value:
+    """Names of files that were encoded (``name.encode('utf-8')``) are text."""
+
+    def text(value: Value) -> Value:
+        return str(value) if isinstance(value, ByteStr) else value
+
+    @functools.wraps(function)
+    def call(*args: Value, **kwargs: Value) -> Value:
+        return function(*map(text, args), **{name: text(value) for name, value in kwargs.items()})
+
+    return call
 
 
 def _set_mean(net: Value, in_: str, mean: Value, mode: str = "elementwise") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from collections.abc import Callable
 
 import numpy as np
 
@@ -76,10 +77,19 @@ def _axes(module: Value) -> Names:
     for name, new_words in words.items():
         setattr(axes, name, old_words(getattr(axes, name), **new_words))
     in_place(axes, ("legend",), _with_a_place)
+    for axis in "xy":
+        in_place(axes, (f"set_{axis}scale", f"semilog{axis}", "loglog"), _scale_words(axis))
     axes.tick_params = _on_and_off(axes.tick_params)
     if not hasattr(axes, "set_color_cycle"):
         axes.set_color_cycle = lambda self, colours: self.set_prop_cycle(color=colours)
     return {}
+
+
+def _scale_words(axis: str) -> Callable[[Value], Value]:
+    """``set_yscale('log', basey=10)``: the words had the axis in them."""
+    same = ("base", "linscale", "linthresh", "subs")
+    words = {**{f"{word}{axis}": word for word in same}, f"nonpos{axis}": "nonpositive"}
+    return lambda function: old_words(function, **words)
 
 
 def _on_and_off(function: Value) -> Value:

@@ -18,6 +18,8 @@ import time
 import urllib.parse
 import urllib.request
 
+import numpy as np
+
 from pycaffe_dist.py2 import operations
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
@@ -54,7 +56,23 @@ def _types(module: Value) -> Names:
     return {f"{name}Type": kind for name, kind in kinds.items()} | {"StringTypes": (str, bytes)}
 
 
+def _text_first(function: Value) -> Value:
+    """A path that is bytes gives names that are text."""
+
+    @functools.wraps(function)
+    def call(path: Value = ".", *args: Value, **kwargs: Value) -> Value:
+        return function(str(path) if isinstance(path, ByteStr) else path, *args, **kwargs)
+
+    return call
+
+
+def _glob(module: Value) -> Names:
+    in_place(module, ("glob", "iglob"), _text_first)
+    return {}
+
+
 def _os(module: Value) -> Names:
+    in_place(module, ("listdir", "walk"), _text_first)
     return {"errno": errno, "getcwdu": module.getcwd}
 
 
@@ -144,7 +162,7 @@ def _operator(module: Value) -> Names:
 
 
 def _random(module: Value) -> Names:
-    """Samples of sets, bounds that are floats, and a source of one's own for ``shuffle``."""
+    """Samples of sets, bounds that are floats, any seed, and an own source for ``shuffle``."""
     sample, shuffle = module.sample, module.shuffle
 
     def shuffled(x: Value, random: Value = None) -> None:
@@ -159,16 +177,28 @@ def _random(module: Value) -> Names:
         return sample(list(population), whole(k))
 
     module.sample, module.shuffle = sampled, shuffled
+    in_place(module, ("seed",), _of_anything)
     in_place(module, ("randint", "randrange"), lambda f: lambda *bounds: f(*map(whole, bounds)))
     return {"jumpahead": lambda n: None}
 
 
-def _json(module: Value) -> Names:
-    """No encoding is asked for, and bytes that are text are written as text."""
+def _of_anything(seed: Value) -> Value:
+    @functools.wraps(seed)
+    def call(a: Value = None) -> None:
+        known = isinstance(a, (type(None), int, float, str, bytes, bytearray))
+        seed(a if known else hash(a))
 
-    def text(value: Value) -> str:
+    return call
+
+
+def _json(module: Value) -> Names:
+    """No encoding is asked for; text that is bytes, and NumPy's usual integers, are written."""
+
+    def text(value: Value) -> Value:
         if isinstance(value, ByteStr):
             return str(value)
+        if isinstance(value, np.int64):  # which was an int
+            return int(value)
         raise TypeError(f"{value!r} is not JSON serializable")
 
     def writing(function: Value) -> Value:
@@ -208,6 +238,7 @@ ADDED: dict[str, Adding] = {
     "collections": _collections,
     "configparser": _configparser,
     "fractions": _fractions,
+    "glob": _glob,
     "html.parser": _html_parser,
     "inspect": _inspect,
     "itertools": _itertools,

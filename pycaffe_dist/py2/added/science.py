@@ -9,10 +9,26 @@ import numpy as np
 
 from pycaffe_dist.py2.added.words import Adding, in_place, old_words
 from pycaffe_dist.py2.operations import whole
+from pycaffe_dist.py2.strings import byte_strs
 from pycaffe_dist.py2.values import Names, Value
 
 
+def _texts(getitem: Value) -> Value:
+    """Strings in a file are text."""
+
+    @functools.wraps(getitem)
+    def call(self: Value, *args: Value, **kwargs: Value) -> Value:
+        found = getitem(self, *args, **kwargs)
+        if isinstance(found, np.ndarray) and found.dtype == object:
+            for place, value in np.ndenumerate(found):
+                found[place] = byte_strs(value)
+        return byte_strs(found) if isinstance(found, bytes) else found
+
+    return call
+
+
 def _h5py(module: Value) -> Names:
+    in_place(module.Dataset, ("__getitem__",), _texts)
     if not hasattr(module.Dataset, "value"):
         module.Dataset.value = property(lambda self: self[()])
     return {}
@@ -88,6 +104,22 @@ def _decomposition(module: Value) -> Names:
 
 def _manifold(module: Value) -> Names:
     module.TSNE = old_words(module.TSNE, n_iter="max_iter")
+    return {}
+
+
+def _neighbors(module: Value) -> Names:
+    """A number of neighbours may be a float."""
+
+    def counted(init: Value) -> Value:
+        @functools.wraps(init)
+        def call(self: Value, n_neighbors: Value = 5, **kwargs: Value) -> None:
+            init(self, n_neighbors=whole(n_neighbors), **kwargs)
+
+        return call
+
+    for name in ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors"):
+        kind = getattr(module, name)
+        kind.__init__ = counted(kind.__init__)
     return {}
 
 
@@ -180,4 +212,5 @@ ADDED: dict[str, Adding] = {
     "scipy.signal": _signal,
     "sklearn.decomposition": _decomposition,
     "sklearn.manifold": _manifold,
+    "sklearn.neighbors": _neighbors,
 }
