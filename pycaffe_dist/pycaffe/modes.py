@@ -9,6 +9,7 @@ from functools import cache
 
 from pycaffe_dist import engines
 from pycaffe_dist.engines.base import chosen_engine, set_default_engine
+from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.registry import layer_types
 from pycaffe_dist.report.glog import ASKED, SEVERITIES, log_to_stderr
 from pycaffe_dist.rng import set_random_seed
@@ -47,8 +48,12 @@ def set_mode_gpu() -> None:
     if cpu_instead():
         _say_cpu_instead()
         set_mode_cpu()
-    else:
+        return
+    try:
         engines.choose("cupy", SETTINGS.device)
+    except MissingPartError as e:
+        cpu = f"A script need not be edited for that: pcd run --cpu SCRIPT, or {CPU_INSTEAD}=1"
+        raise MissingPartError(f"{e} {cpu}") from None
 
 
 def cpu_instead() -> bool:

@@ -67,7 +67,8 @@ def test_ranks():
 def test_there_is_a_cpu_and_no_gpu(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert caffe.set_mode_cpu() is None
-    with pytest.raises(MissingPartError, match=r"a GPU was asked for.*pip install.*cupy") as e:
+    said = r"a GPU was asked for.*pip install.*cupy.*pcd run --cpu SCRIPT"
+    with pytest.raises(MissingPartError, match=said) as e:
         caffe.set_mode_gpu()
     assert isinstance(e.value, ImportError)
     assert caffe.has_nccl() is False
