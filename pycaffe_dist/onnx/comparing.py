@@ -11,8 +11,9 @@ import numpy as np
 from pycaffe_dist import caffe_log as log
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.engines.base import NUMPY
-from pycaffe_dist.layer import Context
+from pycaffe_dist.layer import Context, Layer
 from pycaffe_dist.layers.argmax import ArgMax
+from pycaffe_dist.layers.flatten import Reshaped
 from pycaffe_dist.layers.ssd.detection_output import DetectionOutput
 from pycaffe_dist.layers.yolo.detection_output import YoloOutput
 from pycaffe_dist.net import Net
@@ -89,10 +90,9 @@ class _Output:
 
     def __init__(self, net: Net, name: str) -> None:
         self.name, self.reads = name, [name]
-        makers = [i for i, tops in enumerate(net.top_ids) if net.blob_ids[name] in tops]
-        self.layer = net.layers[makers[-1]] if makers else None
+        self.layer, bottom = _maker(net, net.blob_ids[name])
         if isinstance(self.layer, ArgMax):
-            self.reads += [net.blob_names[net.bottom_ids[makers[-1]][0]]]
+            self.reads += [net.blob_names[bottom]]
 
     def apart(self, right: Mapping[str, Array], other: Mapping[str, Array]) -> float:
         a, b = right[self.name], other[self.name]
@@ -106,6 +106,16 @@ class _Output:
             places = [p.reshape(layer.outer, layer.top_k, layer.inner).astype(int) for p in (a, b)]
             return difference(*(np.take_along_axis(scores, p, axis=1) for p in places))
         return difference(a, b)
+
+
+def _maker(net: Net, blob: int) -> tuple[Layer | None, int]:
+    """The layer that computes a blob, and what it reads; layers that only reshape do not count."""
+    while makers := [i for i, tops in enumerate(net.top_ids) if blob in tops]:
+        layer, bottoms = net.layers[makers[-1]], net.bottom_ids[makers[-1]]
+        if not isinstance(layer, Reshaped) or bottoms[0] == blob:
+            return layer, bottoms[0] if bottoms else blob
+        blob = bottoms[0]
+    return None, blob
 
 
 def _are_places(values: Array, size: int) -> bool:

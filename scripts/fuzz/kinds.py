@@ -183,9 +183,13 @@ def hdf5_weights(rng: Rng) -> Command:
 def onnx(rng: Rng) -> Command:
     """Models that are imported; some are compared, and so ONNX Runtime reads them too."""
     from onnx import ModelProto
+    from onnx_models import twisted
 
     path = Path("deploy.onnx")
-    path.write_bytes(damage_binary(rng, path.read_bytes(), ModelProto))
+    if rng.random() < 0.6:
+        path.write_bytes(twisted(rng).SerializeToString())
+    if rng.random() < 0.5:
+        path.write_bytes(damage_binary(rng, path.read_bytes(), ModelProto))
     command = ["import", "deploy.onnx", "-o", "new.prototxt", "--weights", "new.caffemodel"]
     return command if rng.random() < 0.2 else [*command, "--no-check"]
 

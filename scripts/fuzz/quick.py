@@ -65,6 +65,15 @@ def _images() -> None:
         _each(lambda path=path: read_image(str(path)), lambda path=path: read_picture(str(path)))
 
 
+def _onnx() -> None:
+    from pycaffe_dist.onnx.importing.build import Builder
+    from pycaffe_dist.onnx.importing.model import read_model
+    from pycaffe_dist.tools.import_onnx import filled
+
+    builder = Builder(read_model("deploy.onnx", {}))
+    filled(builder.build(), builder.weights)
+
+
 # The files that a kind changes, and what reads them.
 READERS: dict[str, tuple[str, Callable[[], object]]] = {
     "net": ("net.prototxt", lambda: check_file("net.prototxt")),
@@ -83,6 +92,7 @@ READERS: dict[str, tuple[str, Callable[[], object]]] = {
             lambda: read_state("hsnap_iter_1.solverstate.h5"),
         ),
     ),
+    "onnx": ("deploy.onnx", _onnx),
     "npy": ("mean.npy", lambda: read_npy("mean.npy")),
     "binaryproto": ("mean.binaryproto", lambda: read_binaryproto("mean.binaryproto")),
     "hdf5_data": ("data.h5 h5.txt", lambda: HDF5Source("h5.txt", ["x", "l"])),

@@ -216,4 +216,7 @@ def importers() -> dict[str, Importer]:
 
 
 def ints(values: ArrayLike) -> list[int]:
-    return [int(value) for value in np.asarray(values).reshape(-1)]
+    found = np.asarray(values).reshape(-1)
+    if found.dtype.kind == "c":
+        raise ValueError(f"whole numbers are needed, found values of the type {found.dtype}")
+    return [int(value) for value in found]

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
-from onnx import numpy_helper, shape_inference
+from onnx import numpy_helper
 
 from pycaffe_dist.aliases import Array, DType, Facts
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes
 from pycaffe_dist.onnx.importing.constants import Computing
+from pycaffe_dist.onnx.importing.inference import inferred
 from pycaffe_dist.onnx.importing.tensors import Tensors
 
 SHAPES = 1 << 12  # bytes of a constant that shapes may follow from
@@ -188,8 +189,8 @@ class _Reader:
         return [self._operator(node, i) for i, node in enumerate(self.graph.node)]
 
     def _infer(self) -> None:
-        inferred = shape_inference.infer_shapes(self.model, data_prop=True).graph
-        for value in (*inferred.input, *inferred.value_info, *inferred.output):
+        graph = inferred(self.model)
+        for value in (*graph.input, *graph.value_info, *graph.output):
             kind = value.type.tensor_type
             if kind.elem_type:
                 self.types[value.name] = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)

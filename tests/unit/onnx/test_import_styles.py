@@ -319,6 +319,10 @@ def test_the_largest_places_drop_their_axis(tmp_path):
     arg = [node("ArgMax", ["x"], ["y"], axis=-3, keepdims=0)]
     path = model_of(tmp_path, arg, IMAGE, {}, types=types)
     agrees(path, *read(path))
+    # Of equal values Caffe takes the last, which is as good.
+    relu = [node("Relu", ["x"], ["s"]), node("ArgMax", ["s"], ["y"], axis=1, keepdims=0)]
+    path = model_of(tmp_path, relu, IMAGE, {}, types=types)
+    assert compared(path, tmp_path, "y") == {"y": 0}
 
 
 # -- what is refused by its name -------------------------------------------------------------------
@@ -491,4 +495,16 @@ def test_constants_of_constants_are_not_many(tmp_path, monkeypatch):
     path = model_of(tmp_path, nodes, {"x": (1, 512, 512)}, {"c0": rand(1, 512, 512)})
     monkeypatch.setattr(computed, "ROOM", 1 << 20)
     with pytest.raises(FileError, match="more is computed from constants than the file holds"):
+        read(path)
+
+
+def test_what_onnx_does_not_survive_is_an_error(tmp_path):
+    """Its shape inference asserts that sizes are not negative."""
+    nodes = [
+        node("Conv", ["x", "w"], ["c"]),
+        node("Slice", ["c", "b", "e", "a", "s"], ["y"]),
+    ]
+    given = {"b": np.array([-1]), "e": np.array([-9]), "a": np.array([2]), "s": np.array([-1])}
+    path = model_of(tmp_path, nodes, {"x": (2, 4, 2, 2)}, given | {"w": rand(3, 4, 9, 9)})
+    with pytest.raises(FileError, match=r"cannot be read as an ONNX model: .*(SIGABRT|negative)"):
         read(path)

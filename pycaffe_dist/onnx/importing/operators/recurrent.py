@@ -19,6 +19,8 @@ def lstm(b: Builder, op: Operator) -> None:
     _check(b, op, len(ways))
     steps, streams, _ = b.shape(op, op.inputs[0])
     weights, recurrence = b.needed(op, 1), b.needed(op, 2)
+    rows = (len(ways), 4 * size)
+    b.refuse(op, weights.shape[:2] != rows, f"has weights {weights.shape} for {rows} rows")
     bias = b.constant(op, 3)
     cont = b.between(op, "cont", (steps, streams))
     p = b.layer("ContinuationIndicator", f"{name}/cont", [], [cont]).continuation_indicator_param

@@ -13,6 +13,7 @@ from pycaffe_dist.onnx.importing.build import Builder, imports
 from pycaffe_dist.onnx.importing.model import Operator
 
 HALF = np.float32(0.5)
+MOST = 1 << 16  # pixels along an axis of which each is picked by its number
 OLD = 11  # the opset from which on Resize says which pixels it means
 
 
@@ -84,6 +85,7 @@ def _factor(
 
 def _nearest(b: Builder, op: Operator, axes: list[Axis], where: str, early: bool) -> None:
     """An Upsample, or rows and columns picked by a Gather each."""
+    b.refuse(op, max(axis.new for axis in axes) > MOST, f"makes more than {MOST} pixels in a row")
     rounding = "floor" if early else op.a.get("nearest_mode", "round_prefer_floor")
     picked = []
     for axis in axes:
