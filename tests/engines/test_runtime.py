@@ -4,6 +4,7 @@ import gc
 import logging
 import signal
 
+import h5py
 import numpy as np
 import pytest
 
@@ -288,3 +289,111 @@ def test_signals_are_heard_after_nets_have_gone(library, build, images, in_child
         return heard == [1]
 
     in_child(hear)
+
+
+RECORDS = """
+layer { name: "d" type: "HDF5Data" top: "data" top: "label"
+  hdf5_data_param { source: "list.txt" batch_size: 2 } }
+layer { name: "c" type: "Convolution" bottom: "data" top: "c"
+  convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: "xavier" } } }
+layer { name: "sum" type: "Reduction" bottom: "c" top: "sum" loss_weight: 0.5
+  reduction_param { operation: SUMSQ } }
+"""
+KEPT = """
+layer { name: "kept" type: "HDF5Output" bottom: "c" bottom: "label"
+  hdf5_output_param { file_name: "out.h5" } }
+"""
+
+
+@pytest.mark.parametrize("way", [*runtime.NAMES, "auto"])
+def test_a_choice_takes_no_records_and_losses_are_told(way, build, tmp_path, monkeypatch):
+    """Each pass has the next batch and tells its loss; what is written out is written once."""
+    monkeypatch.chdir(tmp_path)
+    data = np.random.default_rng(4).standard_normal((6, 3, 8, 8)).astype(np.float32)
+    with h5py.File("d.h5", "w") as file:
+        file["data"], file["label"] = data, np.arange(6, dtype=np.float32)
+    (tmp_path / "list.txt").write_text("d.h5\n")
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)
+    ours = build(RECORDS, alone=True)
+    expected = [float(ours.core.forward()) for _ in range(3)]
+    monkeypatch.setenv(runtime.VARIABLE, way)
+    net = build(RECORDS)
+    with runner._choices(runner._path()).forced(runtime.NAMES[0]):
+        found = [float(net.core.forward()) for _ in range(3)]
+    assert net.core.substitute.name == (runtime.NAMES[0] if way == "auto" else way)
+    assert found == pytest.approx(expected, rel=1e-4) and min(found) > 0
+    net = build(RECORDS + KEPT)
+    with runner._choices(runner._path()).forced(runtime.NAMES[0]):
+        assert float(net.core.forward()) == pytest.approx(expected[0], rel=1e-4)
+    with h5py.File("out.h5") as file:
+        assert file["label"][...].reshape(-1).tolist() == [0, 1]
+
+
+def test_what_a_library_raises_in_a_pass_is_told_and_our_engine_goes_on(
+    build, images, monkeypatch, caplog
+):
+    calls = []
+
+    def ill(model, outputs, precision):
+        def run(inputs):
+            calls.append(1)
+            if len(calls) > 1:
+                raise RuntimeError("out of handles")
+            return [ours.forward(**inputs)["prob"]]
+
+        return run
+
+    ours = build(alone=True)
+    monkeypatch.setattr(runner, "PATIENCE", 0.0)
+    monkeypatch.setattr(libraries, "LIBRARIES", {"openvino": ill})
+    monkeypatch.setenv(runtime.VARIABLE, "openvino")
+    with pytest.raises(PcdError, match="openvino cannot compute this net: out of handles"):
+        build().forward(data=images)
+    net = build()
+    net.core.substitute.forced = False
+    calls.clear()
+    for _ in range(2):
+        with runner._choices(runner._path()).forced("openvino"):
+            found = net.forward(data=images)["prob"]
+        assert found == pytest.approx(ours.forward(data=images)["prob"], abs=1e-6)
+    assert "Our engine computes this net from now on: out of handles" in caplog.text
+    assert len(calls) == 2
+
+
+def test_a_forked_process_has_our_engine(library, build, images, in_child):
+    """A library's threads are not in it: compiling, and the end of a model, would wait for them."""
+    net, ours = build(), build(alone=True)
+    net.forward(data=images)
+    expected = ours.forward(data=2 * images)["prob"].copy()
+
+    def passes():
+        for made in (net, build()):
+            found = made.forward(data=2 * images)["prob"]
+            assert np.allclose(found, expected, atol=1e-6) and made.core.substitute.name == ""
+        return True
+
+    in_child(passes)
+    assert net.forward(data=2 * images)["prob"] == pytest.approx(expected, abs=1e-5)
+    assert net.core.substitute.name == library
+
+
+def test_other_parameters_of_the_same_age_are_noticed(library, build, images):
+    net, other = build(), build(alone=True)
+    net.forward(data=images)
+    other.params["ip"][0].data[...] *= -1
+    net.share_with(other)
+    expected = other.forward(data=images)["prob"]
+    assert net.forward(data=images)["prob"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_blob_between_that_is_read_too_late_is_told(library, build, images, caplog):
+    net = build()
+    net.forward(data=images)
+    net.blobs["data"].data[...] = images  # as they were
+    net.blobs["pool"].data.sum()
+    assert "The inputs were written" not in caplog.text
+    net = build()
+    net.forward(data=images)
+    net.blobs["data"].data[...] = 0
+    net.blobs["pool"].data.sum()
+    assert "The inputs were written after this pass" in caplog.text

@@ -62,6 +62,7 @@ def cut(net: Net, asked: Collection[int] = ()) -> Cut:
     middle = [i for i in range(len(net.layers)) if i not in (*sources, *tail)]
     inside = dict.fromkeys(t for i in middle for t in net.top_ids[i])
     read = {*net.output_ids, *asked, *(b for i in tail for b in net.bottom_ids[i])}
+    read |= {t for t, weight in enumerate(net.blob_loss_weights) if weight}
     outputs = {t: made.blobs[net.blob_names[t]] for t in inside if t in read}
     inputs = [value.name for value in graph.input]
     if not outputs or not set(inputs).isdisjoint(outputs.values()):

@@ -70,12 +70,21 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in NAMES if find_spec("onnx") and find_spec(name))
 
 
+_compiled_in: set[int] = set()  # the processes in which a model was compiled
+
+
+def inherited() -> bool:
+    """Whether a fork has brought a library along, without its threads: it may wait for them."""
+    return bool(_compiled_in) and os.getpid() not in _compiled_in
+
+
 def compile_by(name: str, model: bytes, outputs: Sequence[str], precision: str) -> Run:
     """A model for a library.
 
     Raises:
         RefusedError: it does not take it; libraries raise what they like.
     """
+    _compiled_in.add(os.getpid())
     try:
         return LIBRARIES[name](model, outputs, precision)
     except Exception as e:

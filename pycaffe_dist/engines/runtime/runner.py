@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -13,11 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from pycaffe_dist import caffe_log as log
+from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import View
 from pycaffe_dist.engines.base import Loss
 from pycaffe_dist.engines.choice import Candidate, Choices, RefusedError, cache_file
 from pycaffe_dist.engines.runtime.cut import Cut, cut, signature
-from pycaffe_dist.engines.runtime.libraries import Run, available, compile_by
+from pycaffe_dist.engines.runtime.libraries import Run, available, compile_by, inherited
 from pycaffe_dist.errors import PcdError
 from pycaffe_dist.memory import HOST, Promise, Value
 from pycaffe_dist.net import Net
@@ -31,12 +35,27 @@ PATIENCE = 1.0
 MOST_ASKED = 8  # blobs between; a net of which more are read is better off with its layers
 
 
-@dataclass
+@dataclass(eq=False)
 class Way:
     """Who computes passes with these shapes and weights: a library, or the layers of our engine."""
 
     name: str
     compiled: tuple[Cut, Run] | None = None
+
+    def __post_init__(self) -> None:
+        _WAYS.add(self)
+
+
+_WAYS: weakref.WeakSet[Way] = weakref.WeakSet()
+
+
+def _keep_ways() -> None:
+    """A forked process has them without their threads, for which the end of one would wait."""
+    for way in list(_WAYS):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(way))
+
+
+os.register_at_fork(after_in_child=_keep_ways)
 
 
 class Runner:
@@ -61,6 +80,7 @@ class Runner:
         self._sums: dict[Value, tuple[int, int]] = {}  # of each parameter: version, checksum
         self._promise = Promise(self._read_between)
         self._promised: Cut | None = None  # whose hidden blobs are not computed yet
+        self._given: list[Array] = []  # some numbers of the inputs of that pass
         self._asked: set[int] = set()  # blobs between that somebody has read
         self._look_again = False  # whether somebody has read a blob between since the last pass
 
@@ -72,24 +92,26 @@ class Runner:
 
     def forward(self) -> Loss:
         net = self.net
-        if not (self._refused or net.before_forward or net.after_forward or net.debug_info):
+        watched = net.before_forward or net.after_forward or net.debug_info
+        if not self._refused and inherited():
+            self._refused, self.way = True, None
+            log.warning(
+                "runtime",
+                "Our engine computes in this process, forked from one that used a library",
+            )
+        if not (self._refused or watched):
             self._notice_changes()
             self._take_in_what_is_read()
             if self.way is None and (self.forced or self._spent >= PATIENCE):
-                self._choose()
+                return self._choosing_pass()
             if self.way is not None and self.way.compiled is not None:
                 return self._pass(*self.way.compiled)
         return self._own()
 
     def settle(self) -> None:
         """Everything that our layers know after a forward pass is there: for a backward."""
-        parts = self._promised
-        if parts is None:
-            return
-        self._forget()
-        rows = groupby(range(len(self.net.layers)), lambda i: i in parts.sources)
-        for row in [list(row) for brought, row in rows if not brought]:
-            self.net.forward_here(row[0], row[-1])
+        if self._promised is not None:
+            self._middle(self._promised)
 
     # -- passes ------------------------------------------------------------------------------
 
@@ -101,15 +123,43 @@ class Runner:
         return loss
 
     def _pass(self, parts: Cut, run: Run) -> Loss:
-        blobs = self.net.blobs
-        loss = self._layers(parts.sources)
+        return self._layers(parts.sources) + self._behind(parts, run)
+
+    def _behind(self, parts: Cut, run: Run) -> Loss:
+        """All but what brings data, which has been run: another time it would bring the next."""
+        try:
+            loss = self._computed(parts, run)
+        except Exception as e:  # libraries raise what they like, and when they like
+            if self.forced:
+                raise PcdError(f"{self.name or self.names[0]} cannot compute this net: {e}") from e
+            self._refused, self.way = True, None
+            log.warning("runtime", "Our engine computes this net from now on: %s", e)
+            loss = self._middle(parts)
+        return loss + self._layers(parts.tail)
+
+    def _computed(self, parts: Cut, run: Run) -> Loss:
+        """The library's outputs, and the losses among them; what is between is promised."""
+        blobs, weights = self.net.blobs, self.net.blob_loss_weights
+        loss: Loss = 0.0
         for t, values in zip(parts.outputs, run(parts.given()), strict=True):
             blobs[t].reshape(*values.shape)  # how many boxes there are, for one
             blobs[t].replace_data()[...] = values
+            if weights[t]:
+                loss += weights[t] * values.sum(dtype=np.float64)
         for t in parts.hidden:
             blobs[t].data_value.promise(self._promise)
-        self._promised = parts
-        return loss + self._layers(parts.tail)
+        self._promised, self._given = parts, _some(parts)
+        return loss
+
+    def _middle(self, parts: Cut) -> Loss:
+        """By our layers what a library computes."""
+        self._forget()
+        loss: Loss = 0.0
+        outside = {*parts.sources, *parts.tail}
+        rows = groupby(range(len(self.net.layers)), lambda i: i in outside)
+        for row in [list(row) for apart, row in rows if not apart]:
+            loss += self.net.forward_here(row[0], row[-1])
+        return loss
 
     def _layers(self, layers: Sequence[int]) -> Loss:
         net = self.net
@@ -125,6 +175,10 @@ class Runner:
         """
         said = "A blob between was read: our layers run for this pass, too; from the next on it is "
         log.info("runtime", said + "an output of %s", self.name)
+        parts = self._promised
+        if parts and not all(map(np.array_equal, self._given, _some(parts))):
+            said = "The inputs were written after this pass, and a blob between is read now: all "
+            log.warning("runtime", said + "blobs become those of the new inputs; read it before")
         self.settle()
         self._look_again = True
 
@@ -153,10 +207,11 @@ class Runner:
         given = zip(net.bottom_ids, net.top_ids, strict=True)
         shapes = [net.blobs[t].shape for bottoms, tops in given if not bottoms for t in tops]
         weights = [param.blob.data_value for param in net.params.learnable]
-        seen = shapes, threads(), sum(value.version for value in weights)
+        around = shapes, threads()
+        seen = around, [(id(value), value.version) for value in weights]
         if seen == self._seen:
             return
-        known = shapes, threads(), [self._checksum(value) for value in weights]
+        known = around, [self._checksum(value) for value in weights]
         if known != self._known:
             self._forget()
             self.way, self._spent = None, 0.0
@@ -168,24 +223,39 @@ class Runner:
             self._sums[value] = value.version, checksum_of(value.read(HOST))
         return self._sums[value][1]
 
-    def _choose(self) -> None:
-        """Compile what may be faster than our engine, and let the measured choice decide."""
+    def _choosing_pass(self) -> Loss:
+        """Compile what may be faster than our engine, and let the measured choice decide.
+
+        Data are brought once, and what judges or writes outputs comes once behind the last trial.
+        """
         self.net.reshape()  # the shapes of inputs may have changed since the last pass
         try:
             parts = cut(self.net, self._asked)
+        except (PcdError, RefusedError) as e:
+            self._give_up(e)
+            return self._own()
+        loss = self._layers(parts.sources)
+        try:
             self.way = self._built(self.names[0], parts) if self.forced else self._fastest(parts)
         except (PcdError, RefusedError) as e:
-            if self.forced:
-                raise PcdError(f"{self.names[0]} cannot compute this net: {e}") from e
-            self._refused = True
-            log.info("runtime", "Our engine computes this net: %s", e)
-            return
-        if self.way.compiled is not None:
-            log.info("runtime", "%s computes %s", self.way.name, self.net.name or "this net")
+            self._give_up(e)
+            return loss + self._middle(parts) + self._layers(parts.tail)
+        if self.way.compiled is None:
+            return loss + self._middle(parts) + self._layers(parts.tail)
+        log.info("runtime", "%s computes %s", self.way.name, self.net.name or "this net")
+        return loss + self._behind(parts, self.way.compiled[1])
+
+    def _give_up(self, why: Exception) -> None:
+        if self.forced:
+            raise PcdError(f"{self.names[0]} cannot compute this net: {why}") from why
+        self._refused = True
+        log.info("runtime", "Our engine computes this net: %s", why)
 
     def _fastest(self, parts: Cut) -> Way:
         def trial(way: Way) -> Callable[[], Loss]:
-            return partial(self._pass, *way.compiled) if way.compiled else self._own
+            if way.compiled is None:
+                return partial(self._middle, parts)
+            return partial(self._computed, *way.compiled)
 
         engine = self.net.context.engine
         ways = [Candidate(engine.name, partial(Way, engine.name), trial)]
@@ -203,13 +273,23 @@ class Runner:
 
         precision = self.net.context.engine.precision
         run = compile_by(name, parts.model, list(parts.outputs.values()), precision)
-        self._own()
-        for t, theirs in zip(parts.outputs, run(parts.given()), strict=True):
+        self._middle(parts)
+        try:
+            found = run(parts.given())
+        except Exception as e:
+            raise RefusedError(" ".join(str(e).split())) from e
+        for t, theirs in zip(parts.outputs, found, strict=True):
             far = difference(View(self.net.blobs[t]).data, np.asarray(theirs))
             if far > TOLERANCE[precision]:
                 what = f"{self.net.blob_names[t]} differs by {far:.2g}"
                 raise RefusedError(f"{what}, more than {TOLERANCE[precision]:g}")
         return Way(name, (parts, run))
+
+
+def _some(parts: Cut) -> list[Array]:
+    """About a thousand numbers of each input, which tell whether it was written; as bits."""
+    flat = [values.reshape(-1) for values in parts.given().values()]
+    return [f[:: max(1, f.size >> 10)].copy().view(np.uint32) for f in flat]
 
 
 @cache
