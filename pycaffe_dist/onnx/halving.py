@@ -20,6 +20,7 @@ def halve(exported: Exported) -> None:
         if values.dtype == np.float32 and name not in kept:
             exported.constants[name] = np.clip(values, -LARGEST, LARGEST).astype(np.float16)
     nodes = list(graph.node)
+    apart = _apart(nodes)
     _cast_inside(nodes)
     heads = [_cast(v.name, f"{v.name}/half", TensorProto.FLOAT16) for v in graph.input]
     inner = {head.input[0]: head.output[0] for head in heads}
@@ -31,12 +32,25 @@ def halve(exported: Exported) -> None:
     tails = [_cast(inner[v.name], v.name, TensorProto.FLOAT) for v in graph.output]
     del graph.node[:]
     for node in heads + nodes + tails:
-        graph.node.extend(_in_full(node) if node.op_type in FULL else [node])
+        whole = node.op_type in FULL and node.input[0] not in apart
+        graph.node.extend(_in_full(node) if whole else [node])
 
 
 def _kept_whole(graph: onnx.GraphProto) -> set[str]:
     """Constants of operators that compute in float32."""
     return {n for node in graph.node if node.op_type in FULL for n in node.input[1:]}
+
+
+def _apart(nodes: list[onnx.NodeProto]) -> set[str]:
+    """Running sums of values that are no float32: counted in int64, or in float64 to be exact."""
+    found: set[str] = set()
+    for node in nodes:
+        kinds = [a.i for a in node.attribute if a.name == "to"]
+        if kinds and kinds != [TensorProto.FLOAT]:
+            found.add(node.output[0])
+        elif node.op_type == "CumSum" and node.input[0] in found:
+            found.add(node.output[0])
+    return found
 
 
 def _cast_inside(nodes: list[onnx.NodeProto]) -> None:

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+import recorded
 from recorded import forward
 
 from pycaffe_dist.engines.base import NUMPY
@@ -322,3 +323,14 @@ def test_the_file_is_what_onnx_itself_would_write():
         assert np.array_equal(onnx.numpy_helper.to_array(tensor), made.constants[tensor.name])
     del read.graph.initializer[:]
     assert read == made.model
+
+
+@pytest.mark.parametrize("name", ["psroipool_7", "ctc_decoder"])
+def test_running_sums_of_whole_and_of_long_numbers_stay_so_in_half_precision(name):
+    net, inputs = recorded.build("forks", name)
+    made = export(net)
+    halve(made)
+    found = outputs(made, inputs)
+    forward(net, inputs)
+    for output, values in found.items():
+        assert difference(net.blobs[net.blob_ids[output]].data, values) <= 2e-3
