@@ -100,6 +100,10 @@ class _Export:
         self.left_out: list[str] = []
         for name in net.blob_names:
             self.graph.reserve(name)
+        axes = (
+            [] if isinstance(dynamic, (bool, str)) else [a for of in dynamic.values() for a in of]
+        )
+        self.graph.resizable = dynamic == "image" or any(axes)
 
     def run(self) -> Exported:
         for i, layer in enumerate(self.net.layers):

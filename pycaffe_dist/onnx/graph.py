@@ -37,6 +37,7 @@ class Graph:
         constants: arrays by the name of their value.
         scope: the layer that is being written; operators and values are named after it.
         out: the shapes of that layer's tops.
+        resizable: whether images may have other sizes than those of the net.
     """
 
     def __init__(self, opset: int) -> None:
@@ -45,6 +46,7 @@ class Graph:
         self.constants: dict[str, Array] = {}
         self.scope = ""
         self.out: list[tuple[int, ...]] = []
+        self.resizable = False
         self._names: set[str] = set()
         self._shared: dict[tuple[object, ...], str] = {}
 

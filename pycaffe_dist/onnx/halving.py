@@ -46,9 +46,7 @@ def _apart(nodes: list[onnx.NodeProto]) -> set[str]:
     found: set[str] = set()
     for node in nodes:
         kinds = [a.i for a in node.attribute if a.name == "to"]
-        if kinds and kinds != [TensorProto.FLOAT]:
-            found.add(node.output[0])
-        elif node.op_type == "CumSum" and node.input[0] in found:
+        if (kinds and kinds != [TensorProto.FLOAT]) or (node.op_type == "CumSum" and node.input[0] in found):
             found.add(node.output[0])
     return found
 
@@ -60,7 +58,8 @@ def _cast_inside(nodes: list[onnx.NodeProto]) -> None:
 
 
 def _cast(source: str, target: str, to: int) -> onnx.NodeProto:
-    return helper.make_node("Cast", [source], [target], name=f"{target}/Cast", to=to)
+    # Layers' own casts are called LAYER/Cast, and the last one may be that of an output.
+    return helper.make_node("Cast", [source], [target], name=f"{target}/Cast/half", to=to)
 
 
 def _in_full(node: onnx.NodeProto) -> list[onnx.NodeProto]:

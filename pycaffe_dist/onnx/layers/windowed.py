@@ -18,6 +18,7 @@ from pycaffe_dist.layers.video.convolution3d import Pooling3D
 from pycaffe_dist.layers.windows import Windows
 from pycaffe_dist.onnx.exporters import exports
 from pycaffe_dist.onnx.graph import Graph, Value
+from pycaffe_dist.proto.caffe_pb2 import PoolingParameter
 
 Values = Sequence[Value]
 
@@ -105,6 +106,8 @@ def _columns(g: Graph, w: Windows, channels: int, image: str) -> str:
 
 @exports(Pooling)
 def pooling(g: Graph, layer: Pooling, x: Values) -> str | list[str]:
+    if g.resizable and not layer.everything:
+        return _of_any_size(g, layer, x[0])
     if isinstance(layer.method, Maximum):
         wants_mask = len(layer.layer_param.top) > 1
         if layer.everything and not wants_mask:
@@ -122,6 +125,26 @@ def pooling(g: Graph, layer: Pooling, x: Values) -> str | list[str]:
         "Div", squares, g.op("Where", g.op("Greater", total, zero), total, g.constant(1.0))
     )
     return g.op("Where", g.op("Greater", total, zero), quotient, zero)
+
+
+def _of_any_size(g: Graph, layer: Pooling, x: str) -> str:
+    """Whether the last windows reach over the image follows from its size."""
+    w, largest = layer.windows, isinstance(layer.method, Maximum)
+    up = layer.layer_param.pooling_param.round_mode == PoolingParameter.CEIL
+    reaches = up and any(s > 1 for s in w.stride)
+    if len(g.out) > 1 or not isinstance(layer.method, (Maximum, Mean)) or (reaches and not largest):
+        raise layer.error(
+            "has no form in ONNX for images of any size: windows at the edge count what is in the "
+            "image, which each size changes (round_mode: FLOOR has no such windows)"
+        )
+    attributes = {"kernel_shape": list(w.kernel), "strides": list(w.stride), "pads": [*w.pad] * 2}
+    if largest:
+        return g.op("MaxPool", x, ceil_mode=int(reaches), **attributes)
+    share = (prod(w.kernel) / layer.method.areas()).astype(np.float32)
+    y = g.op("AveragePool", x, count_include_pad=1, **attributes)
+    if share.min() == share.max():
+        return g.scaled(y, float(share.flat[0]))
+    raise layer.error("has no form in ONNX for images of any size: it does not count its padding")
 
 
 @exports(Pooling3D)

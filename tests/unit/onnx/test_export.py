@@ -334,3 +334,42 @@ def test_running_sums_of_whole_and_of_long_numbers_stay_so_in_half_precision(nam
     forward(net, inputs)
     for output, values in found.items():
         assert difference(net.blobs[net.blob_ids[output]].data, values) <= 2e-3
+
+
+CEIL = """layer { name: "p" type: "Pooling" bottom: "c" top: "p"
+  pooling_param { pool: MAX kernel_size: 3 stride: 2 pad: 1 } }"""
+
+
+@pytest.mark.parametrize("size", [(9, 8), (10, 9), (12, 11), (16, 13)])
+def test_windows_reach_over_images_of_some_sizes_only(size):
+    """Whatever the size was that the file was written for."""
+    net = build(INPUT, CONV, CEIL)
+    made = export(net, dynamic="image")
+    net.blobs[0].reshape(2, 3, *size)
+    net.reshape()
+    agrees(net, made)
+
+
+def test_a_mean_over_windows_at_the_edge_is_refused_for_images_of_any_size():
+    with pytest.raises(
+        NetError, match=r'"p" \(Pooling\): has no form in ONNX for images of any size'
+    ):
+        export(build(INPUT, CONV, POOL), dynamic="image")
+    for pool in ("stride: 2 round_mode: FLOOR", "stride: 1 pad: 1"):
+        net = build(INPUT, CONV, POOL.replace("stride: 2", pool))
+        made = export(net, dynamic={"data": [0, 2, 3]})
+        net.blobs[0].reshape(1, 3, 12, 13)
+        net.reshape()
+        agrees(net, made)
+
+
+def test_half_precision_has_names_of_its_own_for_its_casts():
+    """The last operator of an ArgMax, or of the layer behind it, may be a Cast."""
+    best = 'layer { name: "am" type: "ArgMax" bottom: "ip" top: "am" argmax_param { axis: 1 } }'
+    over = """layer { name: "t" type: "Threshold" bottom: "ip" top: "t" }"""
+    net = build(*SMALL, best, over)
+    made = export(net)
+    halve(made)
+    names = [node.name for node in made.model.graph.node]
+    assert len(names) == len(set(names))
+    assert set(outputs(made, noise(net))) == {"am", "t"}
