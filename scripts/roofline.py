@@ -57,10 +57,10 @@ COPIES = ("setitem", "zeros", "ascontiguousarray")
 # Operations for each element; kernels that are not here have one.
 PER_ELEMENT = {
     **dict.fromkeys(("im2col", "swap_axes", "copy_part", "take_part", "fill"), 0),
-    **dict.fromkeys(("scale_bias_forward", "channel_dots", "lrn_ratio"), 2),
+    **dict.fromkeys(("scale_bias_forward", "channel_dots"), 2),
     "depthwise_weight_sums": 2,
     **dict.fromkeys(("channel_deviations", "batch_norm_forward", "axpby"), 3),
-    **dict.fromkeys(("lrn_forward", "softmax_rows_forward"), 5),
+    "softmax_rows_forward": 5,
     **dict.fromkeys(("batch_norm_measure", "batch_norm_add_forward", "batch_norm_gradients"), 4),
     "batch_norm_backward": 6,
     "sgd_update": 7,
@@ -141,7 +141,7 @@ def operations(name: str, args: dict) -> float:
     if name == "add_parts":
         return int(args["parts"])
     if "lrn_" in name and "size" in args:
-        return int(args["size"]) * (2 if name.endswith("scale") else 1) + 6
+        return int(args["size"]) * (2 if name.endswith("forward") else 4) + 6
     if name.endswith(("pool_forward", "pool_test")):
         return int(args["kernel_h"]) * int(args["kernel_w"])
     if name == "depthwise_forward":

@@ -30,29 +30,30 @@ __device__ Real sum_within(int i, int height, int width, int size, Value value) 
   return sum;
 }
 
-// s = k + α/n Σx²
-KERNEL lrn_across_scale(int n, int channels, int inner, int size, Real alpha_over_n, Real k, const Real *x,
-                        Real *scale) {
-  for (int i : Grid(n))
-    scale[i] = k + alpha_over_n * sum_across(i, channels, inner, size, [=](int j) { return x[j] * x[j]; });
+// s = k + α/n Σx²   y = x·s^−β.  Neighbours look at x: y is another array.
+__device__ inline void lrn_scale(int i, Real s, Real beta, const Real *x, Real *scale, Real *y) {
+  scale[i] = s;
+  y[i] = x[i] * lrn_power(s, beta);
 }
 
-KERNEL lrn_within_scale(int n, int height, int width, int size, Real alpha_over_n, const Real *x, Real *scale) {
-  for (int i : Grid(n))
-    scale[i] = 1 + alpha_over_n * sum_within(i, height, width, size, [=](int j) { return x[j] * x[j]; });
+KERNEL lrn_across_forward(int n, int channels, int inner, int size, Real alpha_over_n, Real k, Real beta,
+                          const Real *x, Real *scale, Real *y) {
+  for (int i : Grid(n)) {
+    const Real sum = sum_across(i, channels, inner, size, [=](int j) { return x[j] * x[j]; });
+    lrn_scale(i, k + alpha_over_n * sum, beta, x, scale, y);
+  }
 }
 
-// y = x·s^−β
-KERNEL lrn_forward(int n, Real beta, const Real *x, const Real *scale, Real *y) {
-  for (int i : Grid(n)) y[i] = x[i] * lrn_power(scale[i], beta);
+KERNEL lrn_within_forward(int n, int height, int width, int size, Real alpha_over_n, Real k, Real beta,
+                          const Real *x, Real *scale, Real *y) {
+  for (int i : Grid(n)) {
+    const Real sum = sum_within(i, height, width, size, [=](int j) { return x[j] * x[j]; });
+    lrn_scale(i, k + alpha_over_n * sum, beta, x, scale, y);
+  }
 }
 
-// ∂y·y/s, which backward sums around each element
-KERNEL lrn_ratio(int n, const Real *gy, const Real *y, const Real *scale, Real *ratio) {
-  for (int i : Grid(n)) ratio[i] = gy[i] * y[i] / scale[i];
-}
-
-// ∂x = ∂y·s^−β − factor·x·Σ ratio, factor = 2αβ/n.  In place x is y, from which x is found again.
+// ∂x = ∂y·s^−β − factor·x·Σ ∂y·y/s, factor = 2αβ/n.  In place x is y, from which x is found again; ∂x is another array
+// than ∂y even then.
 __device__ inline Real lrn_gradient(int i, Real factor, Real beta, int in_place, const Real *x, const Real *gy,
                                     const Real *scale, Real sum) {
   const Real power = lrn_power(scale[i], beta);
@@ -60,17 +61,17 @@ __device__ inline Real lrn_gradient(int i, Real factor, Real beta, int in_place,
 }
 
 KERNEL lrn_across_backward(int n, int channels, int inner, int size, Real factor, Real beta, int in_place,
-                           const Real *x, const Real *gy, const Real *scale, const Real *ratio, Real *gx) {
+                           const Real *x, const Real *y, const Real *gy, const Real *scale, Real *gx) {
   for (int i : Grid(n)) {
-    const Real sum = sum_across(i, channels, inner, size, [=](int j) { return ratio[j]; });
+    const Real sum = sum_across(i, channels, inner, size, [=](int j) { return gy[j] * y[j] / scale[j]; });
     gx[i] = lrn_gradient(i, factor, beta, in_place, x, gy, scale, sum);
   }
 }
 
 KERNEL lrn_within_backward(int n, int height, int width, int size, Real factor, Real beta, int in_place,
-                           const Real *x, const Real *gy, const Real *scale, const Real *ratio, Real *gx) {
+                           const Real *x, const Real *y, const Real *gy, const Real *scale, Real *gx) {
   for (int i : Grid(n)) {
-    const Real sum = sum_within(i, height, width, size, [=](int j) { return ratio[j]; });
+    const Real sum = sum_within(i, height, width, size, [=](int j) { return gy[j] * y[j] / scale[j]; });
     gx[i] = lrn_gradient(i, factor, beta, in_place, x, gy, scale, sum);
   }
 }

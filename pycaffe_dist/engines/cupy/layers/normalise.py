@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from pycaffe_dist.layers.work import planes
 class DeviceLRN(OnDevice, LRN):
     def forward(self, bottom: Views, top: Views) -> None:
         x, y = bottom[0].data, top[0].data
-        scale = self.kept("scale", x.shape)
         region, sizes = self._region(x.shape)
-        added = (self.k,) if self.across else ()
-        self.launch(f"lrn_{region}_scale", x.size, *sizes, self.alpha_over_n, *added, x, scale)
-        self.launch("lrn_forward", x.size, self.beta, x, scale, y)
+        settings = *sizes, self.alpha_over_n, self.k, self.beta
+        with self._elsewhere(bottom, top, y) as made:
+            arrays = x, self.kept("scale", x.shape), made
+            self.launch(f"lrn_{region}_forward", x.size, *settings, *arrays)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
         if not (propagate_down[0] or self.across):
@@ -34,15 +35,21 @@ class DeviceLRN(OnDevice, LRN):
         y, gy, gx = top[0].data, top[0].diff, bottom[0].diff
         in_place = top[0].blob is bottom[0].blob
         x = y if in_place else bottom[0].data
-        scale, ratio = self.kept("scale", y.shape), self.spare("ratio", y.shape)
         region, sizes = self._region(y.shape)
-        factor = 2 * self.alpha_over_n * self.beta
-        self.launch("lrn_ratio", y.size, gy, y, scale, ratio)
-        self.launch(
-            f"lrn_{region}_backward",
-            *(y.size, *sizes, factor, self.beta, in_place),
-            *(x, gy, scale, ratio, gx),
-        )
+        settings = *sizes, 2 * self.alpha_over_n * self.beta, self.beta, in_place
+        with self._elsewhere(bottom, top, gx) as made:
+            arrays = x, y, gy, self.kept("scale", y.shape), made
+            self.launch(f"lrn_{region}_backward", y.size, *settings, *arrays)
+
+    @contextmanager
+    def _elsewhere(self, bottom: Views, top: Views, result: DeviceArray) -> Iterator[Any]:
+        """Where the result may be written while neighbours still read what it came from."""
+        if top[0].blob is not bottom[0].blob:
+            yield result
+            return
+        room = self.spare("result", result.shape)
+        yield room
+        result[...] = room
 
     def _region(self, shape: tuple[int, ...]) -> tuple[str, tuple[int, int, int]]:
         _, channels, height, width = shape
