@@ -46,7 +46,8 @@ def _apart(nodes: list[onnx.NodeProto]) -> set[str]:
     found: set[str] = set()
     for node in nodes:
         kinds = [a.i for a in node.attribute if a.name == "to"]
-        if (kinds and kinds != [TensorProto.FLOAT]) or (node.op_type == "CumSum" and node.input[0] in found):
+        counted = node.op_type == "CumSum" and node.input[0] in found
+        if counted or (kinds and kinds != [TensorProto.FLOAT]):
             found.add(node.output[0])
     return found
 
