@@ -81,7 +81,8 @@ class ImageNet:
         if self.resize is not None:
             image = apply_resize(image, self.resize, np.random.default_rng(0))
         elif self.size != OWN_SIZE:
-            image = resize(image, *self.size)
+            height, width = self.size
+            image = resize(image, height, width)
         planes = image.transpose(2, 0, 1)
         if self.swap is not None:  # it counts from red on
             planes = planes[::-1][list(self.swap)]

@@ -129,18 +129,19 @@ def pooling(g: Graph, layer: Pooling, x: Values) -> str | list[str]:
 
 def _of_any_size(g: Graph, layer: Pooling, x: str) -> str:
     """Whether the last windows reach over the image follows from its size."""
-    w, largest = layer.windows, isinstance(layer.method, Maximum)
+    w, method = layer.windows, layer.method
+    largest = isinstance(method, Maximum)
     up = layer.layer_param.pooling_param.round_mode == PoolingParameter.CEIL
     reaches = up and any(s > 1 for s in w.stride)
-    if len(g.out) > 1 or not isinstance(layer.method, (Maximum, Mean)) or (reaches and not largest):
+    if len(g.out) > 1 or not isinstance(method, Maximum | Mean) or (reaches and not largest):
         raise layer.error(
             "has no form in ONNX for images of any size: windows at the edge count what is in the "
             "image, which each size changes (round_mode: FLOOR has no such windows)"
         )
     attributes = {"kernel_shape": list(w.kernel), "strides": list(w.stride), "pads": [*w.pad] * 2}
-    if largest:
+    if isinstance(method, Maximum):
         return g.op("MaxPool", x, ceil_mode=int(reaches), **attributes)
-    share = (prod(w.kernel) / layer.method.areas()).astype(np.float32)
+    share = (prod(w.kernel) / method.areas()).astype(np.float32)
     y = g.op("AveragePool", x, count_include_pad=1, **attributes)
     if share.min() == share.max():
         return g.scaled(y, float(share.flat[0]))
