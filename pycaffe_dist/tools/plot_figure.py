@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,14 @@ PALE, GREY = "#e4e4e4", "#666666"
 
 
 def figure_for(path: str, inches: tuple[float, float]) -> tuple[Figure, str]:
-    """An empty figure, and the format that the ending of ``path`` names."""
+    """An empty figure, and the format that the ending of ``path`` names.
+
+    Raises:
+        MissingPartError: matplotlib is not installed.
+        PlotError: it cannot draw into such a file.
+    """
+    # Where it cannot write in HOME, it keeps its list of fonts elsewhere: no news for our users.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     matplotlib = require("matplotlib.figure", "plot", "Drawing a chart")
     figure = matplotlib.Figure(figsize=inches, dpi=130, layout="constrained")
     kind = Path(path).suffix[1:].lower() or "png"

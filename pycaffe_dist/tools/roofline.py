@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycaffe_dist.aliases import Facts
@@ -28,6 +27,7 @@ from pycaffe_dist.net import Net
 from pycaffe_dist.optional import require
 from pycaffe_dist.proto.caffe_pb2 import TEST
 from pycaffe_dist.report.table import amount, table
+from pycaffe_dist.tools.plot_figure import figure_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -262,14 +262,9 @@ def draw(found: Roofline, path: str, title: str) -> None:
 
     Raises:
         MissingPartError: matplotlib is not installed.
-        NetError: the file's ending is of no kind that can be drawn.
+        PlotError: the file's ending is of no kind that can be drawn.
     """
-    matplotlib = require("matplotlib.figure", "plot", "Drawing a roofline")
-    figure = matplotlib.Figure(figsize=(13, 6), dpi=120, layout="constrained")
-    kind = Path(path).suffix[1:].lower() or "png"
-    kinds = figure.canvas.get_supported_filetypes()
-    if kind not in kinds:
-        raise NetError(f"{path}: cannot draw a .{kind}; use one of {', '.join(sorted(kinds))}")
+    figure, kind = figure_for(path, (13, 6))
     roof, gaps = figure.subplots(1, 2)
     figure.suptitle(title)
     _draw_roof(roof, found)

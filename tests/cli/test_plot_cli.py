@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from pycaffe_dist.cli.plot import main
@@ -23,6 +27,16 @@ def test_a_picture_beside_us(tmp_path, log, capsys):
     assert main([log]) == 0
     assert (tmp_path / "train.png").read_bytes().startswith(PNG)
     assert capsys.readouterr().out == "Wrote train.png\n"
+
+
+def test_a_home_that_cannot_be_written_is_no_news(tmp_path, log):
+    (tmp_path / "home").write_text("no folder, not even for root")
+    env = {k: v for k, v in os.environ.items() if k not in ("MPLCONFIGDIR", "XDG_CONFIG_HOME")}
+    argv = [sys.executable, "-m", "pycaffe_dist", "plot", log]
+    done = subprocess.run(
+        argv, env={**env, "HOME": str(tmp_path / "home")}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Wrote train.png\n", "")
 
 
 def test_a_picture_of_two_where_we_want_it(tmp_path, log):

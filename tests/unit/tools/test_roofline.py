@@ -12,6 +12,7 @@ from pycaffe_dist.net import Net
 from pycaffe_dist.proto.caffe_pb2 import TEST, TRAIN, NetParameter
 from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.tools import roofline
+from pycaffe_dist.tools.plot import PlotError
 from pycaffe_dist.tools.roofline import Row, Work, backward_work, forward_work
 
 pytest.importorskip("llvmlite", reason="the peaks are measured by kernels of LLVM")
@@ -182,7 +183,7 @@ def test_the_ending_of_a_picture_is_its_kind(tmp_path, monkeypatch, name, begins
         monkeypatch.setattr(roofline, part, lambda *_: None)
     roofline.draw(FOUND, str(tmp_path / name), "title")
     assert (tmp_path / name).read_bytes().startswith(begins)
-    with pytest.raises(NetError, match=r"cannot draw a \.xyz"):
+    with pytest.raises(PlotError, match=r"cannot draw a \.xyz"):
         roofline.draw(FOUND, str(tmp_path / "a.xyz"), "title")
 
 
