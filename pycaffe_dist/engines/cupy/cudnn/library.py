@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pycaffe_dist.engines.c_library import CLibrary
 from pycaffe_dist.engines.choice import RefusedError, UnsupportedError
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
@@ -64,7 +65,6 @@ SIGNATURES = {
     "ConvolutionBackwardData": "ppppppp" + "ipsppp",
     "ConvolutionBackwardFilter": "ppppppp" + "ipsppp",
 }
-KINDS: dict[str, type] = {"p": ctypes.c_void_p, "i": ctypes.c_int, "s": ctypes.c_size_t}
 RESULTS: dict[str, type] = {"GetVersion": ctypes.c_size_t, "GetErrorString": ctypes.c_char_p}
 
 
@@ -72,17 +72,11 @@ class CudnnError(RefusedError):
     """A call that cuDNN refused: our own kernels compute."""
 
 
-class Library:
-    """The functions of libcudnn as attributes, without their ``cudnn``."""
+class Library(CLibrary):
+    """The functions of libcudnn."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._dll = ctypes.CDLL(path)
-        for name, kinds in SIGNATURES.items():
-            function = getattr(self._dll, f"cudnn{name}")
-            function.argtypes = [KINDS[k] for k in kinds]
-            function.restype = RESULTS.get(name, ctypes.c_int)
-            setattr(self, name, function)
+        super().__init__(path, "cudnn", SIGNATURES, RESULTS)
         version = int(self.GetVersion())
         # 90600 is 9.6.0; of version 8 and before, 8907 is 8.9.7.
         unit = 10_000 if version >= 10_000 * MAJOR else 1000
@@ -90,9 +84,6 @@ class Library:
         self.release = f"{major}.{minor}.{patch}"
         if major != MAJOR:
             raise OSError(f"{path} is cuDNN {self.release}, version {MAJOR} is needed")
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
 
     def call(self, name: str, *args: Any) -> None:
         """Call a function.

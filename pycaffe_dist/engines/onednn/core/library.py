@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pycaffe_dist.engines.c_library import CLibrary
 from pycaffe_dist.engines.choice import RefusedError
 from pycaffe_dist.errors import MissingPartError
 from pycaffe_dist.optional import install_command
@@ -114,14 +115,6 @@ SIGNATURES = {
     "inner_product_backward_weights_primitive_desc_create": "pppppp" + "pp",
     "sgemm": "cclllfplplfpl",
 }
-KINDS: dict[str, type] = {
-    "p": ctypes.c_void_p,
-    "i": ctypes.c_int,
-    "u": ctypes.c_uint,
-    "l": ctypes.c_int64,
-    "f": ctypes.c_float,
-    "c": ctypes.c_char,
-}
 RESULTS: dict[str, type] = {
     "version": ctypes.c_void_p,
     "memory_desc_get_size": ctypes.c_size_t,
@@ -145,35 +138,20 @@ class Version(ctypes.Structure):
     ]
 
 
-class Library:
-    """The functions of libdnnl as attributes, without their ``dnnl_``."""
+class Library(CLibrary):
+    """The functions of libdnnl."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._dll = ctypes.CDLL(path)
-        for name, kinds in SIGNATURES.items():
-            function = getattr(self._dll, f"dnnl_{name}")
-            function.argtypes = [KINDS[k] for k in kinds]
-            function.restype = RESULTS.get(name, ctypes.c_int)
-            setattr(self, name, function)
+        super().__init__(path, "dnnl_", SIGNATURES, RESULTS)
         version = Version.from_address(self.version())
         self.release = f"{version.major}.{version.minor}.{version.patch}"
         if version.major != 3:
             raise OSError(f"{path} is oneDNN {self.release}, version 3 is needed")
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
     @property
     def has_bf16(self) -> bool:
         """Whether the processor multiplies bfloat16, by avx512_bf16 or AMX."""
         return bool(self.get_effective_cpu_isa() & BF16_ISA == BF16_ISA)
-
-    def address(self, name: str) -> int:
-        """Where a function lies."""
-        found = ctypes.cast(getattr(self._dll, f"dnnl_{name}"), ctypes.c_void_p).value
-        assert found
-        return found
 
     def create(self, name: str, *args: Any) -> int:
         """Call a function that makes an object; its handle."""
