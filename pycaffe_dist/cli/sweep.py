@@ -39,14 +39,15 @@ def main(argv: list[str]) -> int:
         words = "failed" if trial.code else "done"
         show(f"{len(done)} of {len(planned)} {words}: {trial.folder}")
     show("", *as_lines(done))
-    _chart([t.metrics for t in ranked(done) if not t.code][:MOST_DRAWN], args.run_dir)
+    drawn = [trial.metrics for trial in ranked(done) if not trial.code and trial.has_numbers]
+    _chart(drawn[:MOST_DRAWN], args.run_dir)
     return 1 if any(trial.code for trial in done) else 0
 
 
 def _chart(metrics: list[str], folder: str) -> None:
     try:
         curves = charted(metrics) if metrics else {}
-    except PlotError:  # nothing was displayed
+    except PlotError:  # no number is finite
         return
     if not curves:
         return

@@ -37,6 +37,11 @@ class Trial:
     def metrics(self) -> str:
         return f"{self.folder}/{METRICS}"
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it has displayed a loss or tested."""
+        return bool(self.scores) or not math.isnan(self.loss)
+
 
 def trials(settings: Sequence[str], folder: str) -> list[Trial]:
     """Every combination of ``FIELD=VALUE,VALUE`` settings, the last one changing fastest.

@@ -6,7 +6,8 @@ import pytest
 import warm
 
 from pycaffe_dist import events
-from pycaffe_dist.errors import NetError
+from pycaffe_dist.cli import sweep as verb
+from pycaffe_dist.errors import MissingPartError, NetError
 from pycaffe_dist.report.metrics import MetricsFile
 from pycaffe_dist.tools import sweep as sweep_module
 from pycaffe_dist.tools.sweep import Trial, as_lines, measure, ranked, trials
@@ -33,6 +34,7 @@ def test_every_combination_is_trained_and_compared(tmp_path):
     done = warm.pcd(*command, "--", "--max-iter", "3", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 of 4 done: runs/lr/base_lr=0.1_momentum=0.5" in done.stdout
+    assert "Chart: runs/lr/sweep.png\n" in done.stdout
     table = done.stdout.split("\n\n")[1].splitlines()
     assert table[0].split()[:3] == ["base_lr", "momentum", "loss"]
     losses = {}
@@ -88,6 +90,54 @@ def test_the_last_loss_and_the_best_of_each_score(tmp_path):
             told(events.Tested(iteration, 0, outputs))
     measure(trial)
     assert trial.loss == 4 and trial.scores == {"acc": (0.75, 5), "l": (2.0, 5)}
+
+
+def test_runs_that_displayed_nothing_are_not_in_the_chart(tmp_path, monkeypatch):
+    def swept(solver, planned, *_):
+        for trial, event in zip(planned, told, strict=True):
+            (tmp_path / trial.folder).mkdir()
+            with MetricsFile(trial.metrics) as metrics:
+                metrics(events.SolveBegins(0, "net", "fixed", 9))
+                for each in event:
+                    metrics(each)
+            measure(trial)
+            yield trial
+
+    loss = events.Displayed(0, 9.0, 0.0, 0.0, 1, [])
+    told = [
+        [],
+        [loss, events.RateChosen(0, 0.1)],
+        [events.Tested(0, 0, [events.Output(0, "a", 1)])],
+    ]
+    drawn = []
+    monkeypatch.setattr(verb, "sweep", swept)
+    monkeypatch.setattr(verb, "draw", lambda curves, path: drawn.append(sorted(curves)))
+    command = ["--solver", "s", "--run-dir", str(tmp_path), "--set"]
+    assert verb.main([*command, "x=1,2,3"]) == 0
+    assert drawn == [["x=2/metrics", "x=3/metrics"]]
+    del told[1:]
+    assert verb.main([*command, "y=1"]) == 0
+    assert len(drawn) == 1
+
+
+def test_without_matplotlib_the_chart_is_in_the_terminal(tmp_path, monkeypatch, capsys):
+    def draw(*_):
+        raise MissingPartError("no matplotlib")
+
+    monkeypatch.setattr(verb, "draw", draw)
+    with MetricsFile(tmp_path / "metrics.jsonl") as told:
+        for iteration, loss in ((0, 9.0), (8, 4.0)):
+            told(events.Displayed(iteration, loss, 0.0, 0.0, 1, []))
+            told(events.RateChosen(iteration, 0.1))
+    verb._chart([str(tmp_path / "metrics.jsonl")], str(tmp_path))
+    said = capsys.readouterr().out
+    assert "iterations" in said and len(said.splitlines()) > 20 and "Chart:" not in said
+    with MetricsFile(tmp_path / "nan.jsonl") as told:
+        told(events.Displayed(0, math.nan, 0.0, 0.0, 1, []))
+        told(events.RateChosen(0, math.nan))
+    for metrics in ([], [str(tmp_path / "nan.jsonl")]):
+        verb._chart(metrics, str(tmp_path))
+        assert capsys.readouterr().out == ""
 
 
 def test_each_job_has_its_share_of_the_cores(tmp_path, monkeypatch):
