@@ -89,7 +89,10 @@ def test_a_rank_that_leaves_before_mpi_starts_is_named(folder):
     log = faulty(folder, ["exit:1:*:start"], *TRAIN, "--ranks", "2", "--stall-timeout", "1").end(
         124
     )
-    assert re.search(r"rank 1 did not answer for \d+ s, in the exchange of the start of MPI", log)
+    waited = re.search(
+        r"rank 1 did not answer for (\d+) s, in the exchange of the start of MPI", log
+    )
+    assert waited and int(waited[1]) >= 5  # five times what a rank may take later
     assert leftovers(folder) == []
 
 

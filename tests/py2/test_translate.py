@@ -164,11 +164,12 @@ def test_modules_beside_a_module_of_a_package(tmp_path):
 
 
 def test_what_was_changed_is_counted():
-    changes = translate(b"print 1/x\nprint 2\nfor i in xrange(3): pass", "s").changes
-    assert changes == {
+    text = b"print 1/x\nprint 2\nfor i in xrange(3): d.keys(), d.keys(), s.translate(t), d.other()"
+    assert translate(text, "s").changes == {
         "print statement": 2,
         "/ that may be between integers": 1,
         "xrange": 1,
+        ".keys()": 2,
     }
 
 

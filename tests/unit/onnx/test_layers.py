@@ -66,6 +66,7 @@ def test_a_layer_computes_the_same_in_onnx_runtime(folder, name):
     checked(folder, name, 17)
 
 
+WIDE = 'filler { type: "uniform" min: -2 max: 2 }'
 # Layers that no recorded case has: type, settings, shapes of the inputs.
 OTHERS = [
     (
@@ -96,6 +97,10 @@ OTHERS = [
     ),
     ("Normalization", "", [(2, 3, 4)]),
     ("Eltwise", "eltwise_param { coeff: 0.25 }", [(2, 3)]),
+    *(
+        ("Scale", f"scale_param {{ {bound} {WIDE} }}", [(2, 30)])
+        for bound in ("min_value: -1", "max_value: 0.5")
+    ),
 ]
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 from pycaffe_dist.errors import PcdError
+from pycaffe_dist.proto.caffe_pb2 import NetParameter
 from pycaffe_dist.proto.classes import Template
+from pycaffe_dist.proto.text import parse_text
 from pycaffe_dist.tools import quickstart
 from pycaffe_dist.tools.quickstart import QuickstartOptions, split
 
@@ -64,6 +66,40 @@ def test_the_solver_is_for_so_many_images(train, epoch, display):
         QuickstartOptions("photos", model="lenet", output="out", rate=0.0), template, 16, train, 3
     )
     assert rated.base_lr == 0
+
+
+LEARNED = """
+layer { name: "test" type: "Data" top: "data" top: "label" include { phase: TEST }
+  data_param { batch_size: 3 } transform_param { crop_size: 4 } }
+layer { name: "train" type: "Data" top: "data" top: "label" include { phase: TRAIN }
+  data_param { batch_size: 8 } transform_param { crop_size: 5 } }
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+"""
+
+
+def template_of(text):
+    return Template.of(parse_text(text, NetParameter()).message, "mine")
+
+
+def test_a_template_has_the_batch_and_crop_of_training():
+    template = template_of(LEARNED)
+    assert (template.batch, template.crop, template.last) == (8, 5, ["ip"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"SoftmaxWithLoss"', '"EuclideanLoss"'),
+        ('name: "train" type: "Data"', 'name: "train" type: "ImageData"'),
+        ('top: "data" top: "label" include { phase: TEST }', 'top: "data" include { phase: TEST }'),
+        ('top: "label" include { phase: TRAIN }', 'top: "label" top: "id"'),
+    ],
+)
+def test_a_model_that_learns_something_else_is_no_template(old, new):
+    assert old in LEARNED
+    with pytest.raises(PcdError, match="model mine: does not learn the classes of images"):
+        template_of(LEARNED.replace(old, new))
 
 
 @pytest.mark.parametrize(
