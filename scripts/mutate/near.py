@@ -34,7 +34,8 @@ class Near:
         for name in [*inner[:0:-1], *inner[:1]][: max(len(inner) - 1, 1)]:
             about = re.compile(rf"test_(onednn_)?{re.escape(name)}(_cli)?\.py")
             found = found or [p for p in texts if about.fullmatch(p.name)]
-        return [str(p) for p in found or _mentioning(texts, inner) or texts]
+        alone = [p for p in self._texts if p.parts[1:] == ("unit", f"test_{inner[-1]}.py")]
+        return [str(p) for p in found or _mentioning(texts, inner) or alone or texts]
 
     def stages(self, change: Change, most: float) -> Iterator[tuple[Sequence[str], float]]:
         """One, of whole files, for so many seconds."""

@@ -371,6 +371,7 @@ def test_every_equivalent_is_a_change_that_can_be_made():
         ("engines/onednn/core/planes.py", ["tests/engines/test_onednn_winograd.py"]),  # the table
         ("engines/onednn/layers/lrn.py", ["tests/engines/test_onednn_lrn.py"]),
         ("tools/plot_figure.py", ["tests/unit/tools/test_plot.py"]),  # which imports it
+        ("tools/to_bvlc.py", ["tests/unit/test_to_bvlc.py"]),  # of no room
     ],
 )
 def test_tests_found_by_their_names(file, tests):

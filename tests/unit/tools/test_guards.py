@@ -79,7 +79,8 @@ def test_stopping(net, on_nan, made):
     look, solver, _, snapshots = guard(net, on_nan)
     solver.last_loss = float("nan")
     solver.stepper.offer(solver.last_loss)
-    with pytest.raises(TrainingError, match="iteration 7: the loss is nan"):
+    net.layers[2].blobs[0].data[0, 0] = float("nan")
+    with pytest.raises(TrainingError, match='7: the loss is nan; first seen in layer "b"'):
         look.look()
     assert snapshots == made
 
