@@ -11,6 +11,8 @@ from pycaffe_dist.tools.models import readme, write_new
 
 ALIASES = {"finetune": "finetune_digits"}
 CODE = re.compile(r"^```\n(.*?)^```", re.M | re.S)
+MODEL = re.compile(r"\bmodels/([^/\s]+)/")
+BRING = "# first bring the data: models/{}/readme.md says which"
 
 
 def start(name: str, folder: str) -> list[str]:
@@ -24,14 +26,16 @@ def start(name: str, folder: str) -> list[str]:
         FileError: a file is in the way.
     """
     name = ALIASES.get(name, name)
-    model, top = shipped.model(name), Path(folder)
+    shipped.model(name)
+    commands, top = steps(name), Path(folder)
+    models = dict.fromkeys([name, *MODEL.findall("\n".join(commands))])
     contents = {
         top / path.relative_to(shipped.root()): path.read_bytes()
-        for part in (model, *shipped.data_sets(name))
+        for part in (*map(shipped.model, models), *shipped.data_sets(name))
         for path in shipped.files(part)
     }
-    contents[top / "models" / name / "readme.md"] = readme(name).encode()
-    commands = steps(name)
+    for each in models:
+        contents[top / "models" / each / "readme.md"] = readme(each).encode()
     contents[top / "README.md"] = _page(name, commands).encode()
     write_new(contents)
     return commands
@@ -43,7 +47,8 @@ def steps(name: str) -> list[str]:
     for line in "".join(CODE.findall(readme(name))).splitlines():
         command = line.partition("#")[0].strip()
         if command.startswith(f"pcd train -solver models/{name}/"):
-            return [*found, f"{command} --run-dir runs/{name}", "pcd board runs"]
+            made = found or [BRING.format(name)]
+            return [*made, f"{command} --run-dir runs/{name}", "pcd board runs"]
         if command and not command.startswith("pcd check"):
             found.append(command)
     return [f"pcd check {shlex.quote(f'models/{name}/deploy.prototxt')}"]

@@ -2,7 +2,10 @@
 
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +20,7 @@ from pycaffe_dist.proto.nets import read_net
 from pycaffe_dist.proto.weights import write_binaryproto
 from pycaffe_dist.pycaffe.net import Net
 from pycaffe_dist.tools import shipped
+from pycaffe_dist.tools.init import start
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,10 +66,36 @@ def test_every_model_can_begin_a_project(call, name):
     assert re.search(trained, done.stdout) or name == "bvlc_reference_rcnn_ilsvrc13"
 
 
-def test_finetuning_begins_with_the_training_it_needs(call):
+@pytest.mark.parametrize("name", shipped.model_names())
+def test_what_a_project_s_commands_name_is_there_or_made(tmp_path, name):
+    """Each file of a command is in the project; each source of the net has what makes it."""
+    commands = start(name, str(tmp_path))
+    for path in re.findall(r"\S+\.(?:py|prototxt)\b", "\n".join(commands)):
+        assert (tmp_path / path).is_file(), path
+    nets = [p.read_text() for p in (tmp_path / "models" / name).glob("train_val.prototxt")]
+    sources = re.findall(r'\bsource: "data/(\w+)/', "".join(nets))
+    told = any(c.startswith(f"# first bring the data: models/{name}/readme.md") for c in commands)
+    if any((ROOT / "data" / source).is_dir() for source in sources):
+        assert any(c.startswith("python ") for c in commands) and not told
+    elif sources and not (ROOT / "models" / name / "make_data.py").exists():
+        assert told
+
+
+def test_finetuning_begins_with_the_training_it_needs(call, tmp_path):
+    """Down to the weights of LeNet on the digits, which the second training begins with."""
     lines = [line.strip() for line in call("init", "--from", "finetune").stdout.splitlines()]
     assert lines.index("pcd train -solver models/digits/solver.prototxt") == 2
     assert lines[4].startswith("pcd train -solver models/finetune_digits/solver.prototxt")
+    short = ["--set", "max_iter=2", "--set", "test_iter=1", "--quiet"]
+    for line in lines[1:5]:
+        words = shlex.split(line)
+        if words[0] == "pcd":
+            pcd(*words[1:], *short, cwd=tmp_path)
+            weights = tmp_path / "models/digits/digits_iter_2.caffemodel"
+            shutil.copy(weights, tmp_path / "models/digits/digits_iter_600.caffemodel")
+        else:
+            subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, check=True)
+    assert (tmp_path / "runs/finetune_digits/finetune_digits_iter_2.caffemodel").exists()
 
 
 def test_what_is_there_stays(call, tmp_path):
