@@ -20,10 +20,12 @@ from pycaffe_dist.proto.weights import LayerWeights, read_weights
 from pycaffe_dist.pycaffe.layered import lay_out
 from pycaffe_dist.sketch import Sketch
 from pycaffe_dist.tools.fake_data import fake_data
+from pycaffe_dist.tools.run_layers import LAYERS
 from pycaffe_dist.tools.run_model import TRANSFORM, newest_weights
 
 BOX = (172.0, 46.0)  # of a layer
 BINS = 40
+WIDEST = 200  # letters of a word that a run's file has for a layer
 
 
 def net_of(run: Run) -> NetParameter:
@@ -45,6 +47,7 @@ def graph(run: Run, times: dict[str, Facts]) -> Facts:
     """
     net = net_of(run)
     facts, problem = _facts(net, run)
+    told = told_by_layer(run)
     edges, shapes = _edges(net, facts)
     placed = lay_out([BOX] * len(net.layer), edges)
     layers = []
@@ -57,6 +60,7 @@ def graph(run: Run, times: dict[str, Facts]) -> Facts:
                 "x": box.x,
                 "y": box.y,
                 **known,
+                **told.get(layer.name, {}),
                 **times.get(layer.name, {}),
             }
         )
@@ -73,6 +77,24 @@ def graph(run: Run, times: dict[str, Facts]) -> Facts:
         **size,
         **facts.get("", {}),
     }
+
+
+def told_by_layer(run: Run) -> dict[str, Facts]:
+    """What computed each layer and how its parameters travelled, as the run has written it."""
+    try:
+        rows = dict(json.loads(run.text(LAYERS))["layers"])
+        return {str(name): _told(row) for name, row in rows.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}  # of an older version, or damaged
+
+
+def _told(row: Facts) -> Facts:
+    ways = ("forward_by", "backward_by")
+    said: Facts = {name: str(row[name])[:WIDEST] for name in ways if row[name]}
+    schemes = {str(number): str(name)[:WIDEST] for number, name in row.get("schemes", {}).items()}
+    if schemes:
+        said |= {"schemes": schemes, "scheme": ", ".join(dict.fromkeys(schemes.values()))}
+    return said
 
 
 def _edges(

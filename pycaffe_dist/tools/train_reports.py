@@ -32,6 +32,7 @@ from pycaffe_dist.solver import Solver
 from pycaffe_dist.threads import threads
 from pycaffe_dist.tools import run_folder
 from pycaffe_dist.tools.plan import plan_table
+from pycaffe_dist.tools.run_layers import LayersFile
 
 if TYPE_CHECKING:
     from pycaffe_dist.parallel.cluster import Cluster
@@ -111,6 +112,8 @@ def subscribers(
     if options.dry_run is None:
         path = metrics_path(options, solver.param)
         found.append(stack.enter_context(MetricsFile(path, batch)))
+    if options.run_dir:
+        found.append(LayersFile(options.run_dir, solver))
     found.append(stack.enter_context(Progress(sys.stderr, batch)))
     if lifeline.PROGRESS in os.environ:
         found.append(lifeline.Relay(batch))

@@ -94,7 +94,7 @@ def test_a_new_line_is_drawn_as_it_is_written(page, project):
     assert "123" in page.one('tr[data-run="slow"]').text
 
 
-def test_the_net(page):
+def test_the_net(page, project):
     page.open("net", "tiny")
     assert "1,315 parameters" in page.text()
     assert "8x3x12x12" in [e.text for e in page.all(".edgelabel")]
@@ -104,6 +104,10 @@ def test_the_net(page):
     layer.send_keys(Keys.ENTER)  # by keyboard
     text = page.one("pre[data-prototxt]").text
     assert "num_output: 4" in text
+    told = json.loads((project / "runs" / "tiny" / "layers.json").read_text())["layers"]["conv"]
+    for way in ("forward", "backward"):  # the trace has the time, layers.json what computed it
+        row = next(r.text for r in page.all("aside tr") if r.text.startswith(way))
+        assert " ms, " in row and row.endswith(told[f"{way}_by"])
     assert len(page.all(".histogram")) == 2 and page.one('img[alt="filters"]')
     assert not page.errors()
 

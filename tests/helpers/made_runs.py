@@ -42,13 +42,19 @@ def pictures(rng, count):
         yield image, i % 3
 
 
-def make_project(top):
-    """data/, net and solver, a picture of each class, runs/tiny trained; the folder."""
+def make_data(top):
+    """data/, and the generator that goes on from there."""
     rng = np.random.default_rng(1)
     for part, count in (("train", 48), ("test", 24)):
         rows = [image_record(f"{i:04}", p, c) for i, (p, c) in enumerate(pictures(rng, count))]
         write_lmdb(top / "data" / f"{part}_lmdb", rows)
         (top / "data" / f"{part}_lmdb" / "labels.txt").write_text("\n".join(CLASSES))
+    return rng
+
+
+def make_project(top):
+    """data/, net and solver, a picture of each class, runs/tiny trained; the folder."""
+    rng = make_data(top)
     for image, label in pictures(rng, 3):
         pixels = image.transpose(1, 2, 0)[:, :, ::-1].copy()
         Image.fromarray(pixels).save(top / f"{CLASSES[label]}.png")

@@ -91,7 +91,7 @@ def test_the_readme_s_commands_in_an_empty_folder(built, tmp_path):
     run("-m", "pip", "install", "-q", "--no-deps", "--target", site, wheel, cwd=tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()
-    blocked = "import sys\nsys.modules |= dict.fromkeys(%r)\n" % (EXTRAS,)
+    blocked = f"import sys\nsys.modules |= dict.fromkeys({EXTRAS!r})\n"
     (site / "sitecustomize.py").write_text(blocked)
     env = {**os.environ, "PYTHONPATH": str(site), "PYTHONSAFEPATH": "1"}
     where = run("-c", "import pycaffe_dist as p; print(p.__file__)", cwd=empty, env=env)

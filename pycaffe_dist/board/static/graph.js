@@ -37,6 +37,7 @@ export function drawNet(net, choose) {
     const group = svg("g", { class: "layer", tabindex: 0, role: "button", "aria-pressed": "false", "data-layer": layer.name,
       "aria-label": `${layer.name}, ${layer.type}`, onclick: press,
       onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); press(); } } },
+    layer.forward_by ? svg("title", {}, `computed by ${layer.forward_by}; backward: ${layer.backward_by || "–"}`) : null,
     svg("rect", { class: "box", x: left, y: layer.y, width, height, rx: 6 }),
     svg("rect", { class: "stripe", x: left, y: layer.y, width: 5, height, rx: 2, style: { fill: hue(layer.type) } }),
     svg("text", { x: left + 12, y: layer.y + 15, style: { fontWeight: 600 } }, cut(layer.name, 25)),

@@ -48,17 +48,20 @@ async function detail(side, run, layer) {
   try { said = await get("layer", { run, layer: layer.name }); } catch (error) { side.append(fail(error)); return; }
   const facts = [["type", layer.type], ["output", (layer.shapes || []).join(", ")], ["parameters", layer.params ? number(layer.params) : ""],
     ["work", layer.flops ? `${amount(layer.flops)}FLOP` : ""], ["memory", layer.bytes ? amount(layer.bytes, "B") : ""],
-    ["forward", layer.forward_ms != null ? `${number(layer.forward_ms, 3)} ms` : ""], ["backward", layer.backward_ms != null ? `${number(layer.backward_ms, 3)} ms` : ""],
+    ["forward", pass(layer.forward_ms, layer.forward_by)], ["backward", pass(layer.backward_ms, layer.backward_by)],
     ["scheme", layer.scheme || ""], ["weights", said.weights || ""]];
   side.replaceChildren(el("h2", {}, said.name), ...[
     el("table", {}, facts.filter(([, value]) => value).map(([key, value]) => el("tr", {}, el("th", {}, key), el("td", {}, value)))),
     el("pre", { "data-prototxt": true }, said.prototxt), said.why ? el("p", { class: "dim" }, said.why) : null,
-    ...said.blobs.flatMap(blob), activations(run, layer.name)].filter(Boolean));
+    ...said.blobs.flatMap((values, index) => blob(values, index, layer.schemes?.[index])), activations(run, layer.name)].filter(Boolean));
 }
 
-function blob(values, index) {
+/** How long a pass took, where a trace says so, and what computed it. */
+function pass(ms, by) { return [ms != null ? `${number(ms, 3)} ms` : "", by || ""].filter(Boolean).join(", "); }
+
+function blob(values, index, scheme) {
   const most = Math.max(...(values.counts || [1]));
-  return [el("h2", { style: { marginTop: "14px" } }, `Parameter ${index}: ${values.shape}`),
+  return [el("h2", { style: { marginTop: "14px" } }, `Parameter ${index}: ${values.shape}${scheme ? `, by ${scheme}` : ""}`),
     values.counts ? el("div", { class: "histogram", role: "img", "aria-label": `histogram of ${values.count} values` },
       values.counts.map((count, i) => el("div", { title: `${values.edges[i]} to ${values.edges[i + 1]}: ${count}`, style: { height: `${100 * count / most}%` } }))) : null,
     values.counts ? el("p", { class: "dim" }, `${number(values.low)} to ${number(values.high)}, mean ${number(values.mean)}, deviation ${number(values.std)}`) : null,

@@ -52,6 +52,23 @@ def test_sources_have_the_batch_of_the_net_and_the_size_the_run_remembers(make):
     assert len(set(ends)) == 5 and all(0 <= x <= said["width"] for x, _ in ends)
 
 
+def test_what_computed_a_layer_and_how_its_parameters_travelled(make):
+    rows = {"conv": {"forward_by": "winograd", "backward_by": "", "schemes": {"0": "sfb"}}}
+    rows["ip"] = {"forward_by": "blas", "backward_by": "x" * 999}
+    run = make(NET, transform__json=SIZE, layers__json=json.dumps({"layers": rows}))
+    layers = {row["name"]: row for row in graph(run, {"conv": {"forward_ms": 1}})["layers"]}
+    assert layers["conv"]["forward_by"] == "winograd" and "backward_by" not in layers["conv"]
+    assert (layers["conv"]["scheme"], layers["conv"]["schemes"]) == ("sfb", {"0": "sfb"})
+    assert len(layers["ip"]["backward_by"]) == 200 and "scheme" not in layers["ip"]
+    assert "forward_by" not in layers["relu"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"layers": 3}', '{"layers": {"conv": 3}}', "null"])
+def test_a_damaged_file_of_layers_costs_its_words_only(make, text):
+    said = graph(make(NET, transform__json=SIZE, layers__json=text), {})
+    assert len(said["layers"]) == 5 and said["problem"] == ""
+
+
 def test_layers_that_work_in_place_stand_in_a_row(make):
     said = graph(make(NET, transform__json=SIZE), {})
     # images -> conv -> relu -> ip -> loss, and the label to the loss.
