@@ -12,26 +12,13 @@ from numpy.typing import ArrayLike
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.errors import NetError
+from pycaffe_dist.onnx.importing.joining import join
 from pycaffe_dist.onnx.importing.model import Model, Operator
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter
 
 # From an operator to layers, which the builder is told.
 Importer = Callable[["Builder", Operator], None]
 IMPORTERS: dict[str, Importer] = {}
-# Layers that may write to the blob they read.
-IN_PLACE = (
-    "ReLU",
-    "PReLU",
-    "Sigmoid",
-    "TanH",
-    "ELU",
-    "Clip",
-    "BatchNorm",
-    "Scale",
-    "Bias",
-    "Dropout",
-    "Power",
-)
 INPUT = "Input"
 
 
@@ -60,6 +47,7 @@ class Builder:
         self.weights: dict[str, list[Array]] = {}
         self._same: dict[str, str] = {}  # values that are others under a new name
         self._names: set[str] = set()
+        self._parameters: set[str] = set()  # constants that have a blob
 
     def build(self) -> NetParameter:
         for name in self.model.inputs:
@@ -69,8 +57,7 @@ class Builder:
             self._add(operator)
         for name in self.model.outputs:
             self._check_output(name)
-        self._join_flattens()
-        self._work_in_place()
+        join(self.net, self.weights, [*self.model.inputs, *self.model.outputs])
         return self.net
 
     def _add(self, operator: Operator) -> None:
@@ -84,9 +71,7 @@ class Builder:
 
     def _check_output(self, name: str) -> None:
         """An output that is an input, a constant or another's value has no blob of its name."""
-        source = self.source(name)
-        if source in self.model.constants:
-            raise NetError(f'{self.model.path}: the output "{name}" does not depend on any input')
+        source = self._blob(name)
         if source != name:
             self.layer("Split", name, [source], [name])
 
@@ -119,11 +104,24 @@ class Builder:
             i += 1
             unique = f"{name}_{i}"
         self._names.add(unique)
-        sources = [self.source(bottom) for bottom in bottoms]
+        sources = [self._blob(bottom) for bottom in bottoms]
         layer = self.net.layer.add(name=unique, type=kind, bottom=sources, top=tops)
         if weights:
             self.weights[unique] = [np.ascontiguousarray(w, np.float32) for w in weights]
         return layer
+
+    def _blob(self, name: str) -> str:
+        """The blob of a value; of a constant it is that of a Parameter layer."""
+        source = self.source(name)
+        values = self.model.constants.get(source)
+        if values is not None and source not in self._parameters:
+            if values.dtype.kind not in "fiub":
+                words = f"is a constant of the type {values.dtype}, which no blob can have"
+                raise NetError(f'{self.model.path}: "{source}" {words}')
+            self._parameters.add(source)
+            layer = self.layer("Parameter", source, [], [source], [values])
+            layer.parameter_param.shape.dim[:] = values.shape
+        return source
 
     def simple(self, kind: str, op: Operator) -> LayerParameter:
         """A layer for an operator with one bottom and one top."""
@@ -167,44 +165,6 @@ class Builder:
         self.model.shapes[name] = tuple(shape)
         self.model.consumers[name] = 1
         return name
-
-    # -- afterwards --------------------------------------------------------------------------------
-
-    def _join_flattens(self) -> None:
-        """An InnerProduct flattens by itself what a Flatten would bring it."""
-        flat = {layer.top[0]: layer for layer in self.net.layer if layer.type == "Flatten"}
-        for layer in [layer for layer in self.net.layer if layer.type == "InnerProduct"]:
-            before = flat.get(layer.bottom[0])
-            if before is None or before.HasField("flatten_param"):
-                continue
-            if (
-                self.model.consumers.get(before.top[0], 1) > 1
-                or layer.inner_product_param.axis != 1
-            ):
-                continue
-            layer.bottom[0] = before.bottom[0]
-            if layer.name.startswith(f"{before.name}_"):  # of one layer of ours
-                self.weights[before.name] = self.weights.pop(layer.name)
-                layer.name = before.name
-            self.net.layer.remove(before)
-
-    def _work_in_place(self) -> None:
-        """As people write nets: a ReLU that alone reads a blob writes to it.  Its name stays."""
-        readers: dict[str, int] = {}
-        for layer in self.net.layer:
-            for bottom in layer.bottom:
-                readers[bottom] = readers.get(bottom, 0) + 1
-        given = {*self.model.inputs, *self.model.outputs}
-        new: dict[str, str] = {}
-        for layer in reversed(self.net.layer):
-            for names in (layer.bottom, layer.top):
-                names[:] = [new.get(name, name) for name in names]
-            if layer.type not in IN_PLACE or len(layer.bottom) != 1:
-                continue
-            before, after = layer.bottom[0], layer.top[0]
-            if before != after and readers.get(before) == 1 and before not in given:
-                new[before] = after
-                layer.bottom[0] = after
 
 
 @cache

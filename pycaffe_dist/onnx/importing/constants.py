@@ -19,9 +19,9 @@ from pycaffe_dist.errors import FileError
 
 _MOVING = "Cast Constant Flatten Identity Reshape Split Squeeze Transpose Unsqueeze"
 _PLAIN = """Abs Add And Ceil Clip Concat Cos Div Equal Erf Exp Floor Gather Greater GreaterOrEqual
-    Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or Pow Reciprocal ReduceL2 ReduceMax
-    ReduceMean ReduceMin ReduceProd ReduceSum Relu Round Shape Sigmoid Sign Sin Size Slice Sqrt Sub
-    Sum Tanh Where Xor"""
+    Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or Pow Reciprocal ReduceL1 ReduceL2 ReduceMax
+    ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Shape Sigmoid Sign Sin Size
+    Slice Sqrt Sub Sum Tanh Where Xor"""
 _SLOW = "CumSum GatherElements GatherND MatMul NonZero ScatterElements ScatterND Trilu"
 MOVING = frozenset(_MOVING.split())  # these make no more than they are given
 PLAIN = MOVING.union(_PLAIN.split())

@@ -365,11 +365,11 @@ REFUSED = {
         {"w": rand(288, 3), "b": rand(2, 1)},
         r"has a bias \(2, 1\) that is not one for each of its 3 outputs",
     ),
-    "a matrix on the left": (
+    "several matrices for some of the others": (
         17,
         [node("MatMul", ["w", "x"], ["y"])],
-        {"w": rand(5, 9)},
-        "has a constant that is not one matrix on the right",
+        {"w": rand(4, 5, 9)},
+        "has a constant that is neither one matrix nor one for each of the other's",
     ),
     "windows that do not reach": (
         17,

@@ -7,14 +7,12 @@ from math import prod
 import numpy as np
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.onnx.importing.build import Builder, imports, ints
+from pycaffe_dist.onnx.importing.build import Builder, imports
 from pycaffe_dist.onnx.importing.constants import MOST_VALUES
 from pycaffe_dist.onnx.importing.model import Operator
 from pycaffe_dist.onnx.importing.operators.neurons import bounded
 from pycaffe_dist.onnx.importing.operators.shapes import spread
 from pycaffe_dist.proto.caffe_pb2 import EltwiseParameter
-
-REDUCED = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")
 
 
 @imports("Gemm")
@@ -45,9 +43,30 @@ def matmul(b: Builder, op: Operator) -> None:
     if weights is not None and weights.ndim == 2:
         _product(b, op, op.inputs[0], weights.T, None, axis)
         return
-    constant = weights is not None or b.constant(op, 0) is not None
-    b.refuse(op, constant, "has a constant that is not one matrix on the right")
+    left = b.constant(op, 0)
+    if left is not None and left.ndim == 2:
+        _product_from_left(b, op, left)
+        return
+    shapes = [b.shape(op, name)[:-2] for name in op.inputs[:2]]
+    constant = weights is not None or left is not None
+    words = "has a constant that is neither one matrix nor one for each of the other's"
+    b.refuse(op, constant and shapes[0] != shapes[1], words)
     b.layer("MatMul", b.named(op), op.inputs, op.outputs)
+
+
+def _product_from_left(b: Builder, op: Operator, rows: Array) -> None:
+    """W X = (Xᵀ Wᵀ)ᵀ, for each of the matrices X."""
+    old, new, name = b.shape(op, op.inputs[1]), b.shape(op, op.outputs[0]), b.named(op)
+    b.refuse(op, len(old) < 2, "multiplies a matrix and a vector")
+    order = [*range(len(old) - 2), len(old) - 1, len(old) - 2]
+    turned = b.between(op, "turned", [old[axis] for axis in order])
+    product = b.between(op, "product", [new[axis] for axis in order])
+    turn = b.layer("Permute", f"{name}/turned", op.inputs[1:2], [turned])
+    p = b.layer("InnerProduct", f"{name}/product", [turned], [product], [rows])
+    p.inner_product_param.num_output, p.inner_product_param.bias_term = len(rows), False
+    p.inner_product_param.axis = len(old) - 1
+    back = b.layer("Permute", name, [product], op.outputs)
+    turn.permute_param.order[:] = back.permute_param.order[:] = order
 
 
 def _product(
@@ -202,8 +221,7 @@ def several(b: Builder, op: Operator) -> None:
         x = spread(b, op, values[0], b.shape(op, op.outputs[0]))
         bounded(b, op, x, *((None, constants[0]) if least else (constants[0], None)))
         return
-    b.refuse(op, bool(constants), "has a constant")
-    parts = [spread(b, op, name, b.shape(op, op.outputs[0])) for name in values]
+    parts = [spread(b, op, name, b.shape(op, op.outputs[0])) for name in op.inputs]
     if len(parts) == 1:
         b.alias(op.outputs[0], parts[0])
         return
@@ -222,40 +240,3 @@ def _negative(b: Builder, op: Operator, x: str, what: str) -> str:
     name = b.between(op, what, b.shape(op, x))
     b.layer("Power", f"{b.named(op)}/{what}", [x], [name]).power_param.scale = -1
     return name
-
-
-@imports(*REDUCED)
-def reduce(b: Builder, op: Operator) -> None:
-    shape = b.shape(op, op.inputs[0])
-    given = b.constant(op, 1)
-    axes = ints(op.a.get("axes", ()) if given is None else given)
-    if not axes and op.a.get("noop_with_empty_axes", 0):
-        b.alias(op.outputs[0], op.inputs[0])
-        return
-    axes = sorted(axis % len(shape) for axis in axes or range(len(shape)))
-    keep = bool(op.a.get("keepdims", 1))
-    if op.kind == "ReduceMean" and axes == [2, 3] and len(shape) == 4:
-        target = op.outputs[0] if keep else b.between(op, "pooled", (*shape[:2], 1, 1))
-        p = b.layer("Pooling", b.named(op), op.inputs[:1], [target]).pooling_param
-        p.pool, p.global_pooling = p.AVE, True
-        if not keep:
-            b.layer("Flatten", f"{b.named(op)}/flat", [target], op.outputs)
-        return
-    layer = b.simple(op.kind, op)
-    param = getattr(layer, f"reduce_{op.kind[6:].lower()}_param")
-    param.axis[:], param.keepdims = axes, keep
-
-
-@imports("ArgMax")
-def argmax(b: Builder, op: Operator) -> None:
-    """Of equal values ONNX takes the first, Caffe the last."""
-    shape = b.shape(op, op.inputs[0])
-    axis, keep = op.a.get("axis", 0) % len(shape), bool(op.a.get("keepdims", 1))
-    places = op.outputs[0]
-    if not keep:
-        places = b.between(op, "places", (*shape[:axis], 1, *shape[axis + 1 :]))
-    name = b.named(op) if keep else f"{b.named(op)}/places"
-    b.layer("ArgMax", name, op.inputs[:1], [places]).argmax_param.axis = axis
-    if not keep:
-        layer = b.layer("Reshape", b.named(op), [places], op.outputs)
-        layer.reshape_param.shape.dim[:] = b.shape(op, op.outputs[0])

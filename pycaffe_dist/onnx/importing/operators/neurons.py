@@ -122,6 +122,29 @@ def bounded(
     p.min, p.max = max(least, -LARGEST), min(most, LARGEST)
 
 
+@imports("Greater", "Less")
+def threshold(b: Builder, op: Operator) -> None:
+    """x > t as 1 or 0, of which x < t is −x > −t."""
+    bounds = [b.constant(op, i) for i in (0, 1)]
+    bound = bounds[0] if bounds[1] is None else bounds[1]
+    alone = bound is not None and bound.size == 1 and bound.dtype.kind in "fiu"
+    b.refuse(op, not alone, "compares with something else than one number")
+    i = 0 if bounds[1] is not None else 1
+    x, shape = op.inputs[i], b.shape(op, op.inputs[i])
+    b.refuse(op, shape != b.shape(op, op.outputs[0]), "spreads what it compares")
+    limit = float(np.asarray(bound).reshape(()))
+    if (op.kind == "Less") == (i == 0):
+        x, limit = b.between(op, "negative", shape), -limit
+        b.layer("Power", f"{b.named(op)}/negative", [op.inputs[i]], [x]).power_param.scale = -1
+    b.layer("Threshold", b.named(op), [x], op.outputs).threshold_param.threshold = limit
+
+
+@imports("Not")
+def negation(b: Builder, op: Operator) -> None:
+    p = b.simple("Power", op).power_param
+    p.scale, p.shift = -1, 1
+
+
 @imports("Neg")
 def negative(b: Builder, op: Operator) -> None:
     b.simple("Power", op).power_param.scale = -1

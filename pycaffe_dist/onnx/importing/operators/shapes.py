@@ -43,8 +43,6 @@ def transpose(b: Builder, op: Operator) -> None:
 
 @imports("Concat")
 def concat(b: Builder, op: Operator) -> None:
-    constant = [i for i in range(len(op.inputs)) if b.constant(op, i) is not None]
-    b.refuse(op, bool(constant), "joins values with a constant")
     if len(op.inputs) == 1:  # Caffe's would share its memory, and be changed with it in place
         b.alias(op.outputs[0], op.inputs[0])
         return
@@ -105,8 +103,11 @@ def gather(b: Builder, op: Operator) -> None:
         p.input_dim, p.num_output = rows.shape
         p.bias_term = False
         return
-    indices = b.needed(op, 1)
     axis = op.a.get("axis", 0) % len(shape)
+    if not axis and b.constant(op, 1) is None and len(b.shape(op, op.inputs[1])) == 1:
+        b.layer("BatchReindex", b.named(op), op.inputs, op.outputs)
+        return
+    indices = b.needed(op, 1)
     g = b.simple("Gather", op).gather_param
     g.axis = axis
     g.indices[:] = [i % shape[axis] for i in ints(indices)]
