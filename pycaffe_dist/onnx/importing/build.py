@@ -66,7 +66,7 @@ class Builder:
             raise self.error(operator, "has no form in Caffe")
         try:
             write(self, operator)
-        except (KeyError, IndexError, TypeError, ValueError) as e:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as e:
             raise self.error(operator, f"is not as it should be: {type(e).__name__}: {e}") from e
 
     def _check_output(self, name: str) -> None:

@@ -17,6 +17,8 @@ from pycaffe_dist.layers.flow.neg_relu import NegReLU
 from pycaffe_dist.layers.losses.gradient_scaler import GradientScaler
 from pycaffe_dist.layers.mobile import curves
 from pycaffe_dist.layers.mobile.color_conv import TO_XYZ, ColorConv
+from pycaffe_dist.layers.mobile.guided_dropout import GuidedDropout
+from pycaffe_dist.layers.mobile.insanity import Insanity
 from pycaffe_dist.layers.mobile.relu6 import MOST, ReLU6
 from pycaffe_dist.layers.power import Power
 from pycaffe_dist.layers.prelu import PReLU
@@ -125,9 +127,26 @@ def dropout(g: Graph, layer: Dropout, x: Values) -> str:
     return g.scaled(x[0], layer.share)
 
 
+@exports(GuidedDropout)
+def guided_dropout(g: Graph, layer: GuidedDropout, x: Values) -> str:
+    if layer.kind != "deterministic":
+        return x[0]
+    channels = x[0].shape[1]
+    threshold = layer.layer_param.guided_dropout_param.guidance_threshold
+    guidance = g.reshape(x[1], [0, channels, *[1] * (len(x[0].shape) - 2)])
+    kept = g.to_float(g.op("Greater", guidance, g.constant(threshold)))
+    total = g.clip(g.reduce("ReduceSum", kept, [1]), low=1)  # with none there is nothing to divide
+    return g.op("Mul", x[0], g.scaled(g.op("Div", kept, total), channels))
+
+
 @exports(Split)
 def split(g: Graph, layer: Split, x: Values) -> list[str]:
     return [x[0]] * len(layer.layer_param.top)
+
+
+@exports(Insanity)
+def insanity(g: Graph, layer: Insanity, x: Values) -> str:
+    return g.op("LeakyRelu", x[0], alpha=1 / layer.mean)
 
 
 # -- the curves of forks -------------------------------------------------------------------------

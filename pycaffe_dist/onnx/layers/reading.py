@@ -9,6 +9,7 @@ import numpy as np
 from pycaffe_dist.layers.faces.distances import EPS, InnerDistance
 from pycaffe_dist.layers.faces.label_specific import LabelSpecific
 from pycaffe_dist.layers.faces.margin_inner_product import AngularProduct
+from pycaffe_dist.layers.faces.matching import Matching
 from pycaffe_dist.layers.ocr.ctc_decoder import ContinuationIndicator, CTCGreedyDecoder
 from pycaffe_dist.layers.ocr.reverse_time import ReverseTime
 from pycaffe_dist.onnx.exporters import exports
@@ -97,6 +98,21 @@ def angular_product(g: Graph, layer: AngularProduct, x: Values) -> str:
     flat = g.reshape(x[0], [-1, layer.inputs])
     weights = g.constant(layer.blobs[0].data, name=f"{layer.name}/weight")
     return g.reshape(g.op("Gemm", flat, weights, transB=1), g.out[0])
+
+
+@exports(Matching)
+def matching(g: Graph, layer: Matching, x: Values) -> list[str]:
+    """The labels of known people follow their scores."""
+    flat = g.reshape(x[0], [-1, layer.size])
+    table = g.constant(layer.blobs[0].data, name=f"{layer.name}/weight")
+    scores = g.op("Gemm", flat, table, transB=1)
+    if len(g.out) == 1:
+        return [scores]
+    whole = (
+        g.op("Not", g.op("Less", x[1], g.constant(0))),
+        g.op("Less", x[1], g.constant(layer.rows)),
+    )
+    return [scores, g.op("Where", g.op("And", *whole), x[1], g.constant(-1))]
 
 
 @exports(InnerDistance)

@@ -163,9 +163,12 @@ def test_an_input_that_is_an_output_and_one_value_under_two_names_are_copied():
 
 
 def test_what_has_no_form_is_named():
-    layer = 'layer { name: "odd" type: "Insanity" bottom: "data" top: "x" }'
-    with pytest.raises(NetError, match=r'layer "odd" \(Insanity\): has no form in ONNX'):
-        export(build(INPUT, layer))
+    image = INPUT.replace("dim: 2", "dim: 1")
+    truth = 'layer { name: "t" type: "Input" top: "t" input_param { shape { dim: [1, 1, 2, 8] } } }'
+    layer = """layer { name: "odd" type: "RcnnTruth" bottom: "data" bottom: "t" top: "x" top: "y"
+      rcnn_truth_param { num_classes: 2 } }"""
+    with pytest.raises(NetError, match=r'layer "odd" \(RcnnTruth\): has no form in ONNX'):
+        export(build(image, truth, layer))
 
 
 def test_regions_of_other_than_five_numbers_are_refused():

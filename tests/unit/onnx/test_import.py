@@ -339,6 +339,7 @@ def test_a_first_state_of_zeros_is_that_of_recurrent_layers(tmp_path):
         ([node("MaxPool", ["x"], ["y"], kernel_shape=[2])], "has 1 spatial axes; Pooling has 2"),
         ([node("Conv", ["x", "x"], ["y"])], "needs its input 1 to be a constant"),
         ([node("MaxPool", ["x"], ["y"])], "is not as it should be"),
+        ([node("DepthToSpace", ["x"], ["y"], blocksize=0, mode="CRD")], "is not as it should be"),
     ],
 )
 def test_what_has_no_form_is_named_with_its_inputs(tmp_path, nodes, words):

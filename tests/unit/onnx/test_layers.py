@@ -89,6 +89,18 @@ OTHERS = [
         [(1, 96), (1, 24), (1, 1, 32, 1)],
     ),
     ("GradientScaler", "", [(2, 3)]),
+    ("Insanity", "insanity_param { lb: 2 ub: 5 }", [(2, 3)]),
+    ("GuidedDropout", 'guided_dropout_param { type: "stochastic" }', [(2, 3, 4), (2, 3)]),
+    (
+        "GuidedDropout",
+        'guided_dropout_param { type: "deterministic" guidance_threshold: 0.4 }',
+        [(2, 6, 4, 3), (2, 6, 1, 1)],
+    ),
+    (
+        "GuidedDropout",
+        'guided_dropout_param { type: "deterministic" guidance_threshold: 1 }',
+        [(2, 6), (2, 6)],
+    ),
     (
         "Local",
         "local_param { num_output: 3 kernel_size: 2 stride: 2 pad: 1 "
@@ -129,6 +141,34 @@ def same(layers, shapes):
 def test_layers_that_no_recorded_case_has(kind, settings, shapes):
     bottoms = " ".join(f'bottom: "x{i}"' for i in range(len(shapes)))
     same(f'layer {{ name: "y" type: "{kind}" {bottoms} top: "y" {settings} }}', shapes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "labels"),
+    [
+        ("LabeledMatching", 'top: "z" labeled_matching_param { num_classes: 4 }', True),
+        ("LabeledMatching", "labeled_matching_param { num_classes: 4 }", False),
+        ("UnlabeledMatching", "unlabeled_matching_param { queue_size: 4 }", False),
+    ],
+)
+def test_faces_against_a_table(kind, settings, labels):
+    param = parse_text(
+        'layer { name: "x0" type: "Input" top: "x0" input_param { shape { dim: [5, 3, 2] } } } '
+        'layer { name: "x1" type: "Input" top: "x1" input_param { shape { dim: 5 } } } '
+        f'layer {{ name: "m" type: "{kind}" bottom: "x0" bottom: "x1" top: "y" {settings} }}',
+        NetParameter(),
+    ).message
+    param.state.phase = TEST
+    net = Net(param, Context(engine=NUMPY))
+    rng = np.random.default_rng(3)
+    inputs = {"x0": rng.standard_normal((5, 3, 2)).astype(np.float32)}
+    inputs["x1"] = np.array([-1, 0, 3, 4, 2], np.float32)
+    net.layers[-1].blobs[0].data[...] = rng.standard_normal((4, 6))
+    theirs = run_onnx(as_bytes(export(net)), inputs, threads=1)
+    forward(net, inputs)
+    assert set(theirs) == ({"y", "z"} if labels else {"y"})
+    for name, values in theirs.items():
+        assert difference(net.blobs[net.blob_ids[name]].data, values) <= 1e-5
 
 
 def test_a_mean_that_is_not_complete_is_no_constant():
@@ -184,10 +224,6 @@ def test_every_layer_type_is_exported_left_out_or_an_input():
 
 WITHOUT = (
     "AnchorTarget",
-    "GuidedDropout",
-    "Insanity",
-    "LabeledMatching",
     "RcnnTruth",
     "RegionTarget",
-    "UnlabeledMatching",
 )
