@@ -5,13 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import onnx
 
 from pycaffe_dist.aliases import Array, Facts
 from pycaffe_dist.errors import NetError
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 
 def run_onnx(
@@ -25,12 +30,64 @@ def run_onnx(
     options.log_severity_level = 3
     # One pass is not worth copies of the weights in another order.
     options.add_session_config_entry("session.disable_prepacking", "1")
-    source = model if isinstance(model, bytes) else str(model)
-    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    session = _session(model if isinstance(model, bytes) else str(model), options)
     names = [output.name for output in session.get_outputs()]
     wanted = {value.name for value in session.get_inputs()}
     found = session.run(names, {name: inputs[name] for name in wanted})
     return dict(zip(names, found, strict=True))
+
+
+def _session(
+    source: bytes | str, options: onnxruntime.SessionOptions
+) -> onnxruntime.InferenceSession:
+    """Of a model in newer words than ONNX Runtime knows, one that says the same in older ones."""
+    import onnxruntime
+
+    providers = ["CPUExecutionProvider"]
+    if isinstance(source, str):  # where weights beside the model are
+        entry = "session.model_external_initializers_file_folder_path"
+        options.add_session_config_entry(entry, str(Path(source).resolve().parent))
+    older = None
+    while True:
+        try:
+            return onnxruntime.InferenceSession(source, options, providers=providers)
+        except Exception as e:  # the library raises classes of its own
+            too_new = "opset" in str(e) or "IR version" in str(e)
+            older = older or _in_older_words(source)
+            found = next(older, None) if too_new else None
+            if found is None:
+                raise
+            source = found
+
+
+def _in_older_words(source: bytes | str) -> Iterator[bytes]:
+    """The model with each older opset in which its operators have the same form, newest first."""
+    if isinstance(source, bytes):
+        model = onnx.ModelProto.FromString(source)
+    else:
+        model = onnx.load(source, load_external_data=False)
+    kinds = {node.op_type for node in model.graph.node if node.domain in ("", "ai.onnx")}
+    opset = next(one for one in model.opset_import if one.domain in ("", "ai.onnx"))
+    newest = opset.version
+    forms = [_form(kind, newest) for kind in kinds]
+    for version in range(newest - 1, 0, -1):
+        if [_form(kind, version) for kind in kinds] != forms:
+            return
+        opset.version = version
+        model.ir_version = onnx.helper.find_min_ir_version_for(model.opset_import)
+        yield model.SerializeToString()
+
+
+def _form(kind: str, opset: int) -> tuple[object, ...]:
+    """What an operator reads, makes and is told: what newer versions add may be types alone."""
+    try:
+        schema = onnx.defs.get_schema(kind, opset)
+    except onnx.defs.SchemaError:
+        return ()
+    told = [
+        (a.name, a.required, str(a.default_value)) for _, a in sorted(schema.attributes.items())
+    ]
+    return tuple(i.name for i in schema.inputs), tuple(o.name for o in schema.outputs), *told
 
 
 def difference(ours: Array, theirs: Array) -> float:

@@ -17,7 +17,7 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.net import Net
 from pycaffe_dist.onnx.check import difference, run_onnx
-from pycaffe_dist.onnx.export import export
+from pycaffe_dist.onnx.export import export, newest
 from pycaffe_dist.onnx.folding import fold
 from pycaffe_dist.onnx.halving import halve
 from pycaffe_dist.onnx.preprocessing import Preprocess, preprocess
@@ -376,3 +376,25 @@ def test_half_precision_has_names_of_its_own_for_its_casts():
     names = [node.name for node in made.model.graph.node]
     assert len(names) == len(set(names))
     assert set(outputs(made, noise(net))) == {"am", "t"}
+
+
+@pytest.mark.parametrize("opset", range(newest() - 2, newest() + 1))
+def test_the_newest_opsets_are_compared_in_words_that_onnx_runtime_knows(opset, tmp_path):
+    threshold = """layer { name: "t" type: "Threshold" bottom: "ip" top: "t" }"""
+    net = build(*SMALL, threshold)
+    made = export(net, opset)
+    assert made.model.opset_import[0].version == opset
+    inputs = noise(net)
+    usual = outputs(export(net), inputs)
+    assert np.array_equal(outputs(made, inputs)["t"], usual["t"])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(as_bytes(made))
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location="w", size_threshold=100)
+    assert np.array_equal(run_onnx(path, inputs)["t"], usual["t"])
+
+
+def test_what_onnx_runtime_does_not_know_in_any_words_is_its_error():
+    made = export(build(*SMALL), newest())
+    made.model.graph.node[0].op_type = "CausalConvWithState"
+    with pytest.raises(Exception, match=r"opset|IR version"):
+        run_onnx(as_bytes(made), noise(build(*SMALL)))
