@@ -128,7 +128,7 @@ class Pipeline:
         window = np.array([left, top, left + width, top + height], np.float32) / sides
         boxes = projected(example.boxes, window, self._emit())
         if turned:
-            return mirrored(boxes)
+            boxes = mirrored(boxes)
         if policy is None:
             return boxes
         return extrapolated(boxes, policy, example.size, window)

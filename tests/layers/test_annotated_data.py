@@ -169,6 +169,20 @@ def test_height_scale_counts_boxes_in_pixels(database):
     np.testing.assert_allclose(labels[0, 0, :, 3:7], 2 * np.array(BOXES)[:, 2:6], rtol=1e-5)
 
 
+def test_height_scale_counts_mirrored_boxes_in_pixels_too(database):
+    way = RESIZE % ("FIT_SMALL_SIZE", "height_scale: 40 width_scale: 60")
+    net = build(database(record()), way + " mirror: true", phase=TRAIN)
+    x1, y1, x2, y2 = np.array(BOXES, np.float32)[:, 2:6].T
+    plain, turned = (np.stack(a, 1) for a in ((x1, y1, x2, y2), (1 - x2, y1, 1 - x1, y2)))
+    seen = []
+    for _ in range(12):
+        found = forward(net)[1][0, 0, :, 3:7]
+        seen.append(np.allclose(found, 2 * turned, atol=1e-5))
+        assert seen[-1] or np.allclose(found, 2 * plain, atol=1e-5)
+    assert any(seen)
+    assert not all(seen)
+
+
 def test_emit_constraints(database):
     """A crop of the middle 30 × 34: the first box is in it by 0.61, the second by 0.39."""
     transform = "crop_h: 30 crop_w: 34 emit_constraint { %s }"

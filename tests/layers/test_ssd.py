@@ -347,6 +347,25 @@ def test_detections_of_a_class_that_is_not_in_the_truth_stay_in_their_order():
     np.testing.assert_allclose(got[2:], [[*row[:3], 0, 1] for row in found], rtol=1e-6)
 
 
+def test_an_image_where_nothing_was_found_counts_among_the_images_of_a_list(tmp_path):
+    """Boxes of pixels overlap more in a small image, as they include their last ones."""
+    sizes = tmp_path / "sizes.txt"
+    sizes.write_text("a 100 100\nb 10 10\n")
+    layer = f"""type: "DetectionEvaluate" detection_evaluate_param {{ num_classes: 2
+        overlap_threshold: 0.67 name_size_file: "{sizes}" }}"""
+    found = np.array([[[[0, 1, 0.5, 0.1, 0.1, 0.5, 0.5]]]])
+    truth = np.array([[[[0, 1, 0, 0.1, 0.1, 0.6, 0.6, 0]]]])
+    run = LayerRun(LayerCase(layer, [found, truth], bottoms=[]), np.float32)
+    verdicts = [run.forward()[0][0, 0, 1, 3].copy()]  # a: too little
+    run.bottom[0].blob.data[...] = [0] + [-1] * 6
+    run.bottom[0].blob.data[0, 0, 0, 0] = 0
+    run.forward()  # b: nothing found, and so a again
+    run.bottom[0].blob.data[...] = found
+    for _ in "ab":
+        verdicts.append(run.forward()[0][0, 0, 1, 3].copy())
+    assert verdicts == [0, 0, 1]
+
+
 # -- MultiBoxLoss ----------------------------------------------------------------------------------
 
 

@@ -48,12 +48,14 @@ class DetectionEvaluate(Layer):
         p = self.layer_param.detection_evaluate_param
         found, truth = bottom[0].data[0, 0], bottom[1].data[0, 0]
         truth = truth[np.logical_and.accumulate(truth[:, 0] != -1)]  # SSD stops at the first −1
-        found = found[(found[:, 0] != -1) & (found[:, 1] != -1)]
+        found = found[found[:, 0] != -1]
+        images = np.unique(found[:, 0])  # also those where nothing was found: rows of class −1
+        found = found[found[:, 1] != -1]
         self._refuse_background(truth, "the truth")
         self._refuse_background(found, "a detection")
         counted = np.ones(len(truth), bool) if p.evaluate_difficult_gt else truth[:, 7] == 0
         rows = [self._positives(truth[counted, 1])]
-        for image in np.unique(found[:, 0]):
+        for image in images:
             self._one_image(found[found[:, 0] == image], truth, counted, rows)
         table = np.concatenate(rows)
         top[0].reshape(1, 1, len(table), 5)
@@ -75,9 +77,8 @@ class DetectionEvaluate(Layer):
         return rows[labels != p.background_label_id, :]
 
     def _one_image(self, found: Array, truth: Array, counted: Array, rows: list[Array]) -> None:
-        here = truth[:, 0] == found[0, 0]
         for label in np.unique(found[:, 1]):
-            of_class = here & (truth[:, 1] == label)
+            of_class = (truth[:, 0] == found[0, 0]) & (truth[:, 1] == label)
             own = found[found[:, 1] == label]
             if of_class.any():  # else all are wrong, and SSD leaves them as they come
                 own = own[np.argsort(-own[:, 2], kind="stable")]
