@@ -26,6 +26,7 @@ CLASS_LABELS = (
     "LabelSpecificMargin",
     "LabelSpecificRescale",
     "LabeledMatching",
+    "RandomSamplingSoftmaxLoss",
     "SegAccuracy",
     "SoftmaxWithLossOHEM",
     "UnlabeledMatching",

@@ -195,3 +195,51 @@ def test_color_conv():
     np.testing.assert_allclose(y[:, :, 0, 0], lab, atol=0.02)
     with pytest.raises(NetError, match=r"from BGR .0. to Lab .3. only"):
         LayerRun(LayerCase('type: "ColorConv"', [(1, 3, 2, 2)]))
+
+
+def sampled_softmax(policy, settings=""):
+    return f"""type: "RandomSamplingSoftmaxLoss" rss_loss_param {{ random_sampling_num: 3
+        random_sampling_policy: "{policy}" }} {settings}"""
+
+
+def test_softmax_over_the_classes_with_the_largest_scores():
+    """Label 1 and the last class, then class 3 with the largest score of the others."""
+    scores, labels = np.array([[2.0, 0.5, 1.0, 3.0, -1.0]] * 2), np.array([1.0, 9.0])
+
+    def reference(x):
+        own = np.exp(x[0, [1, 4, 3]])
+        return -np.log(own[0] / own.sum())
+
+    case = LayerCase(sampled_softmax("topk", "loss_param { ignore_label: 9 }"), [scores, labels])
+    case.bottoms, case.reference = [0], lambda x, _: reference(x)
+    check_layer(case)
+    run = LayerRun(case)
+    run.forward()
+    run.backward([np.ones(())], [True, False])
+    gradient = run.bottom[0].blob.diff
+    assert (gradient[0] != 0).tolist() == [False, True, False, True, True]
+    assert not gradient[1].any()
+
+
+def test_softmax_over_classes_that_are_drawn():
+    """Always the label and the last class, and every other as often as the rest."""
+    scores, labels = np.zeros((600, 6)), np.full(600, 2.0)
+    run = LayerRun(LayerCase(sampled_softmax("random"), [scores, labels]))
+    assert run.forward()[0] == pytest.approx(np.log(3))
+    run.backward([np.ones(())], [True, False])
+    chosen = run.bottom[0].blob.diff != 0
+    assert chosen[:, [2, 5]].all()
+    assert (chosen.sum(1) == 3).all()
+    assert abs(chosen[:, [0, 1, 3, 4]].mean(0) - 0.25).max() < 0.07
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (sampled_softmax("best"), 'random_sampling_policy is "random" or "topk", found "best"'),
+        (sampled_softmax("topk").replace("3", "6"), "2 to below the 6 classes, found 6"),
+    ],
+)
+def test_wrong_samplings(layer, message):
+    with pytest.raises(NetError, match=message):
+        LayerRun(LayerCase(layer, [(2, 6), np.zeros(2)]))
