@@ -47,12 +47,10 @@ def read_window_file(path: str, fg_threshold: float, bg_threshold: float) -> Win
     Raises:
         FileError: the file is empty, or not of this form.
     """
-    words = _Words(read_bytes(path).decode(errors="surrogateescape"))
+    words = Words(read_bytes(path).decode(errors="surrogateescape"))
     windows = WindowFile()
     try:
-        while mark := words.next():
-            if mark != "#":
-                raise ValueError(f'after {_so_far(windows)}: "# index" was expected, not "{mark}"')
+        while words.next_image(windows.images[-1:]):
             _read_image(words, windows, np.float32(fg_threshold), np.float32(bg_threshold))
     except ValueError as e:
         raise FileError(f"{path}:{words.line}: {e}") from e
@@ -67,11 +65,7 @@ def read_window_file(path: str, fg_threshold: float, bg_threshold: float) -> Win
     return windows
 
 
-def _so_far(windows: WindowFile) -> str:
-    return f"image {windows.images[-1]}" if windows.images else "the beginning"
-
-
-class _Words:
+class Words:
     """The words of a text, one after the other, and the line of the last one."""
 
     def __init__(self, text: str) -> None:
@@ -83,6 +77,14 @@ class _Words:
         """The next word, "" at the end."""
         self.line, word = next(self._rest, (self.line, ""))
         return word
+
+    def next_image(self, last: list[str]) -> bool:
+        """Whether there is another image, behind the ``last``; its mark is read."""
+        mark = self.next()
+        if mark and mark != "#":
+            where = f"image {last[0]}" if last else "the beginning"
+            raise ValueError(f'after {where}: "# index" was expected, not "{mark}"')
+        return bool(mark)
 
     def number(self, what: str, of: Callable[[str], Number]) -> Number:
         word = self.next()
@@ -97,7 +99,7 @@ class _Words:
             ) from None
 
 
-def _read_image(words: _Words, windows: WindowFile, fg: np.float32, bg: np.float32) -> None:
+def _read_image(words: Words, windows: WindowFile, fg: np.float32, bg: np.float32) -> None:
     index, name = words.number("image's index", int), words.next()
     windows.images.append(name)
     windows.channels, _, _, count = (

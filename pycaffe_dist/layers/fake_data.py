@@ -21,7 +21,8 @@ class FakeData(Layer):
     "marks" are 0 at the first of the steps (T, N) and 1 at the others.  Boxes of classes
     min ≤ c < max, in images as the first top holds them, (N, …, H, W), are in the forms of SSD,
     "boxes" (1, 1, G, 8), of YOLO, "yolo_boxes" (N, 1, R, 5), and of R-CNN, "gt_boxes" (G, 5) and
-    "rois" (R, 5), for which "im_info" (N, 3) has height, width and scale.
+    "rois" (R, 5), for which "im_info" (N, 3) has height, width and scale; and of MS-CNN:
+    "region_truth" (G, 7) and "fields" (N, 6, h, w).
     """
 
     bottoms = 0
@@ -126,6 +127,25 @@ def im_info(rng: np.random.Generator, f: FillerParameter, out: Array, images: Sh
     out[:, :2] = images[-2:]
 
 
+def region_truth(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
+    """Image, corners in pixels, class, not ignored."""
+    out[:, 0] = np.arange(len(out)) * images[0] // max(1, len(out))
+    out[:, 1:5] = pixels(rng, len(out), images)
+    out[:, 5] = classes(rng, f, len(out))
+    out[:, 6] = 0
+
+
+def fields(rng: np.random.Generator, f: FillerParameter, out: Array, images: Shape) -> None:
+    """Class, middle and size of a box in pixels, overlap: an object in one cell of ten."""
+    shape = out[:, 0].shape
+    there = rng.random(shape) < 0.1
+    out[:, 0] = there * rng.integers(1, max(2, int(f.max)), shape)
+    box = pixels(rng, there.size, images)
+    for i, values in enumerate([*((box[:, :2] + box[:, 2:]) / 2).T, *(box[:, 2:] - box[:, :2]).T]):
+        out[:, 1 + i] = values.reshape(shape) * there
+    out[:, 5] = np.where(there, 0.7, rng.random(shape) / 2)
+
+
 def classes(rng: np.random.Generator, f: FillerParameter, count: int) -> Array:
     return rng.integers(int(f.min), int(f.max), count)
 
@@ -154,4 +174,6 @@ KINDS = {
     "gt_boxes": gt_boxes,
     "rois": rois,
     "im_info": im_info,
+    "region_truth": region_truth,
+    "fields": fields,
 }

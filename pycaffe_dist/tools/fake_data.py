@@ -282,11 +282,11 @@ class _Trial:
 
     def _use(self, blob: str, known: dict[str, Shape], batch: int) -> Use:
         """What a blob is for, when the shapes of the others are known."""
-        use = named_use(blob, batch)
+        use = Use()
         for layer, i in self._takers(blob):
             if is_label_bottom(layer, i) or layer.type in (*TARGETS, "Embed"):
                 use = use.merged(use_in(layer, i, known, batch))
             elif layer.type in (*LETS_LABELS_PASS, *RESIZES_LABELS) and blob not in layer.top:
                 behind = [self._use(top, known, batch) for top in layer.top]
                 use = use.merged(before(layer, behind))
-        return use
+        return use.merged(named_use(blob, batch))

@@ -45,6 +45,11 @@ BOXES = {
     "RegionLoss": (1, "region_loss_param", "num_class", 1),
     "Yolov3": (1, "yolov3_param", "num_class", 1),
 }
+# Whose second bottom is a map of fields, as ImageGtData of MS-CNN makes it; classes by the message.
+FIELDS = {
+    "DetectionLoss": "detection_loss_param",
+    "DetectionAccuracy": "detection_accuracy_param",
+}
 CTC = ("CTCLoss", "CtcLoss", "WarpCTCLoss", "CTCGreedyDecoder")  # of scores (T, N, C)
 TARGETS = (
     "EuclideanLoss",
@@ -67,7 +72,11 @@ UNIT_TARGETS = (
 )
 MARKED = ("LSTM", "RNN", "Lstm")  # whose second bottom says where sequences begin
 REGIONS = ("ROIPooling", "ROIAlign", "PSROIPooling")  # whose second bottom is regions of interest
-BESIDE = ("GuidedDropout", "LabelsequenceAccuracy")  # others whose second bottom is no image
+BESIDE = (
+    "GuidedDropout",
+    "LabelsequenceAccuracy",
+    "ProposalTarget",
+)  # others whose second bottom is no image
 # What is known by its name, where Python layers take it: R-CNN's.
 NAMED = {"im_info": (1, 3), "gt_boxes": (4, 5)}
 # What a label goes through on its way to the loss and is a label still.
@@ -114,7 +123,7 @@ class Use:
 
 def is_label_bottom(layer: LayerParameter, i: int) -> bool:
     """Whether bottom i of a layer is a label, a target, boxes or marks."""
-    if layer.type in (*CLASS_LABELS, *CLASS_COUNTS, *MARKED, *REGIONS, *BESIDE):
+    if layer.type in (*CLASS_LABELS, *CLASS_COUNTS, *FIELDS, *MARKED, *REGIONS, *BESIDE):
         return i == 1
     if layer.type in (*TARGETS, *CTC):
         return i >= 1
@@ -152,8 +161,14 @@ def use_in(layer: LayerParameter, i: int, known: dict[str, Shape], batch: int) -
         return Use(shape=(batch, 3), kind="im_info")
     if layer.type in BOXES:
         return _boxes(layer, batch)
+    if layer.type == "ProposalTarget":
+        classes = layer.proposal_target_param.cls_num
+        return Use(classes=classes, first=1, shape=(2 * batch, 7), kind="region_truth")
     if not first:
         return Use()
+    if layer.type in FIELDS:
+        classes = getattr(layer, FIELDS[layer.type]).cls_num
+        return Use(classes=classes, shape=(first[0], 6, *first[2:]), kind="fields")
     if layer.type in CLASS_COUNTS:
         count: int = getattr(layer, CLASS_COUNTS[layer.type]).num_output
         return Use(classes=max(1, count), shape=first[:1])

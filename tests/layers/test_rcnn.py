@@ -208,6 +208,20 @@ def test_without_a_loss_weight_it_trains_nothing():
     assert run.layer.run_forward(run.bottom, run.top) == 0
 
 
+@pytest.mark.parametrize(
+    ("layer", "count"), [(f"{WEIGHTED} loss_weight: 1", 4), ('type: "SmoothL1LossOHEM"', 3)]
+)
+def test_weights_that_are_asked_for_a_gradient_get_0(layer, count):
+    """They are where targets are made from what learns, in nets that do not say propagate_down."""
+    run = LayerRun(LayerCase(layer, [(3, 4)] * count))
+    run.forward()
+    run.backward([np.ones(())], [True] * count)
+    gradients = [view.blob.diff for view in run.bottom]
+    assert gradients[0].any()
+    np.testing.assert_array_equal(gradients[1], -gradients[0])
+    assert not any(gradient.any() for gradient in gradients[2:])
+
+
 def test_three_bottoms_are_neither_forks():
     layer = WEIGHTED.replace(' bottom: "d"', "")
     with pytest.raises(NetError, match="two bottoms, or four"):

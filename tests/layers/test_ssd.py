@@ -357,10 +357,9 @@ def test_an_image_where_nothing_was_found_counts_among_the_images_of_a_list(tmp_
     truth = np.array([[[[0, 1, 0, 0.1, 0.1, 0.6, 0.6, 0]]]])
     run = LayerRun(LayerCase(layer, [found, truth], bottoms=[]), np.float32)
     verdicts = [run.forward()[0][0, 0, 1, 3].copy()]  # a: too little
-    run.bottom[0].blob.data[...] = [0] + [-1] * 6
-    run.bottom[0].blob.data[0, 0, 0, 0] = 0
+    run.inputs[0][...] = [0] + [-1] * 6
     run.forward()  # b: nothing found, and so a again
-    run.bottom[0].blob.data[...] = found
+    run.inputs[0][...] = found
     for _ in "ab":
         verdicts.append(run.forward()[0][0, 0, 1, 3].copy())
     assert verdicts == [0, 0, 1]

@@ -19,7 +19,7 @@ class RandomSamplingSoftmaxLoss(SoftmaxWithLoss):
     takes those with the largest scores.  All else has no probability and no gradient.
     """
 
-    tops = 1
+    tops = (1, 1)
 
     def setup(self, bottom: Views, top: Views) -> None:
         super().setup(bottom, top)

@@ -8,9 +8,9 @@ from pycaffe_dist.aliases import Array
 from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import nms
 from pycaffe_dist.layer import register
+from pycaffe_dist.layers.mscnn.fields import COORDINATES, norm_of
 from pycaffe_dist.layers.without_gradient import WithoutGradient
 
-COORDINATES = 4
 NOBODY = (0, 1, 1, 10, 10)  # the region where no box is found
 
 
@@ -30,21 +30,14 @@ class BoxOutput(WithoutGradient):
     on_host = True
 
     def setup(self, bottom: Views, top: Views) -> None:
-        p, norm = self.layer_param.box_output_param, self.layer_param.bbox_reg_param
+        p = self.layer_param.box_output_param
         for name in ("field_w", "field_h", "downsample_rate"):
             self.check(
                 len(getattr(p, name)) == len(bottom),
                 f"needs a {name} for each of {len(bottom)} bottoms, found {len(getattr(p, name))}",
             )
         self.check(p.nms_type == "IOU", f'knows only nms_type "IOU", not "{p.nms_type}"')
-        given = list(norm.bbox_mean), list(norm.bbox_std)
-        if not all(given):
-            given = [0.0] * COORDINATES, [1.0] * COORDINATES
-        self.check(
-            all(len(values) == COORDINATES for values in given),
-            f"bbox_reg_param needs {COORDINATES} bbox_mean and bbox_std",
-        )
-        self.mean, self.std = (np.array(values, self.dtype) for values in given)
+        self.mean, self.std = norm_of(self, self.layer_param.bbox_reg_param)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         first = bottom[0].shape

@@ -82,7 +82,6 @@ class SmoothL1LossOHEM(FixedNormalizer):
             view.data[...] = own.reshape(view.shape)
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        self.refuse_label_gradient(propagate_down)
         weight = self.scaled_weight(top, self._amount(bottom))
         for view, wanted, sign in zip(bottom, propagate_down, (1, -1, 0), strict=False):
             if wanted:

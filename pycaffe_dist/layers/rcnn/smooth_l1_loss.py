@@ -26,7 +26,8 @@ class WeightedSmoothL1Loss(Loss):
     """Σ w_out·s(w_in·(a − b)) / N, s(d) = σ²d²/2 where |d| < 1/σ², else |d| − 1/(2σ²).
 
     a, b, w_in, w_out: (N, ...); without weights they are 1.
-    ∂a = w_in·w_out·s′/N,  ∂b = −∂a;  weights get none.  Without a ``loss_weight`` its weight is 0.
+    ∂a = w_in·w_out·s′/N,  ∂b = −∂a;  that of weights is 0.
+    Without a ``loss_weight`` its weight is 0.
     """
 
     bottoms = (2, 4)
@@ -61,9 +62,8 @@ class WeightedSmoothL1Loss(Loss):
         top[0].data[...] = values.sum() / max(1, a.shape[0])
 
     def backward(self, top: Views, propagate_down: Flags, bottom: Views) -> None:
-        self.refuse_label_gradient(propagate_down)
         weight = self.scaled_weight(top, max(1, bottom[0].shape[0]))
-        for view, wanted, sign in zip(bottom, propagate_down, (1, -1), strict=False):
+        for view, wanted, sign in zip(bottom, propagate_down, (1, -1, 0, 0), strict=False):
             if wanted:
                 slope = self.slope.data.reshape(view.shape)
                 self.xp.multiply(slope, weight * sign, out=view.diff)

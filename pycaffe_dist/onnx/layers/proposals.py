@@ -7,7 +7,8 @@ from math import log
 
 import numpy as np
 
-from pycaffe_dist.layers.rcnn.box_output import COORDINATES, NOBODY, BoxOutput
+from pycaffe_dist.layers.mscnn.fields import COORDINATES
+from pycaffe_dist.layers.rcnn.box_output import NOBODY, BoxOutput
 from pycaffe_dist.onnx.exporters import exports
 from pycaffe_dist.onnx.graph import Graph, Value
 

@@ -1,0 +1,1 @@
+"""Layers that MS-CNN (zhaoweicai/mscnn) is trained with."""
