@@ -15,6 +15,7 @@ from pycaffe_dist.layer import Layer
 from pycaffe_dist.layers.accuracy import Accuracy
 from pycaffe_dist.layers.hdf5_output import HDF5Output
 from pycaffe_dist.layers.loss import Loss
+from pycaffe_dist.layers.mscnn.accuracy import BboxAccuracy, DetectionAccuracy
 from pycaffe_dist.layers.ocr.ctc_decoder import LabelsequenceAccuracy
 from pycaffe_dist.layers.parameter import Parameter
 from pycaffe_dist.layers.rcnn.ohem import BoxAnnotatorOHEM
@@ -36,7 +37,7 @@ OLDEST, USUAL = 13, 17
 # What only training and measuring need.
 LEFT_OUT: tuple[type[Layer], ...] = (Loss, Accuracy, SegAccuracy, LabelsequenceAccuracy)
 LEFT_OUT += (DetectionEvaluate, SegmentationEvaluate, BoxAnnotatorOHEM)
-LEFT_OUT += (Silence, HDF5Output, MatWrite)
+LEFT_OUT += (DetectionAccuracy, BboxAccuracy, Silence, HDF5Output, MatWrite)
 
 
 def is_left_out(layer: Layer) -> bool:
