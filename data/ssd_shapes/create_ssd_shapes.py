@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pycaffe_dist.data.annotations import write_annotated
 from pycaffe_dist.data.lmdb_writer import Database, Record, image_record, make_databases
 from pycaffe_dist.errors import PcdError
+from pycaffe_dist.tools.convert_imageset import write_labels
 
 HERE = Path(__file__).resolve().parent
 
@@ -37,6 +38,8 @@ def main() -> None:
         if (count := options.images or given)
     ]
     make_databases(options.out, databases, force=options.force, say=print)
+    for database in databases:  # the names stay with the data, and so with a run
+        write_labels(str(options.out / database.name), ["background", *SHAPES.values()])
 
 
 def records(seed: int, count: int) -> Iterator[Record]:

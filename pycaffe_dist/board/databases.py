@@ -11,9 +11,10 @@ import numpy as np
 
 from pycaffe_dist.aliases import Facts
 from pycaffe_dist.board.places import Places
-from pycaffe_dist.data.contact_sheet import sheet_of
+from pycaffe_dist.data.annotations import either_record, labels_in
+from pycaffe_dist.data.contact_sheet import sheet_of, with_boxes
 from pycaffe_dist.data.database import kind_of, records_of, size_of
-from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.datum import datum_pixels
 from pycaffe_dist.data.image import Pixels
 from pycaffe_dist.data.lmdb_writer import LABELS
 from pycaffe_dist.errors import FileError
@@ -46,25 +47,31 @@ def look(path: Path) -> Facts:
     labels: Counter[int] = Counter()
     shapes: Counter[str] = Counter()
     images: list[tuple[Pixels, str]] = []
-    bad = 0
+    bad = read = 0
+    boxed = False
     names = labels_beside(path)
     for _, value in islice(records_of(str(path), kind), COUNTED):
         try:
-            datum = parse_datum(value)
-            labels[datum.label] += 1
+            datum, boxes = either_record(value)
+            found = labels_in(datum, boxes)
             if len(images) < SHOWN:
                 pixels = datum_pixels(datum)
-                images.append((pixels, names.get(datum.label, str(datum.label))))
                 shapes["x".join(map(str, pixels.shape))] += 1
+                text = ", ".join(names.get(label, str(label)) for label in found)
+                if pixels.size:
+                    images.append((pixels if boxes is None else with_boxes(pixels, boxes), text))
+            labels.update(found)
+            read, boxed = read + 1, boxed or boxes is not None
         except ValueError:
             bad += 1
     count = size_of(str(path), kind)
-    read = sum(labels.values()) + bad
+    read += bad
     return {
         "kind": kind,
         "count": count if count is not None else read,
         "read": read,
         "bad": bad,
+        "boxed": boxed,
         "shapes": [shape for shape, _ in shapes.most_common(5)],
         "labels": [
             {"label": label, "name": names.get(label, ""), "count": labels[label]}

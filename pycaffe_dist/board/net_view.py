@@ -23,7 +23,7 @@ from pycaffe_dist.tools.fake_data import fake_data
 from pycaffe_dist.tools.run_layers import LAYERS
 from pycaffe_dist.tools.run_model import TRANSFORM, newest_weights
 
-BOX = (172.0, 46.0)  # of a layer
+BOX = (190.0, 46.0)  # of a layer
 BINS = 40
 WIDEST = 200  # letters of a word that a run's file has for a layer
 

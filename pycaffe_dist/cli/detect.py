@@ -28,7 +28,6 @@ from pycaffe_dist.cli._show import show
 from pycaffe_dist.data.label_map import read_label_map, shown_names
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.files import atomic_write
-from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.detect import (
     detect_list,
     detect_selective_search,
@@ -39,8 +38,8 @@ from pycaffe_dist.tools.detect import (
 )
 from pycaffe_dist.tools.detect_boxes import (
     BoxDetector,
-    Found,
     as_json,
+    as_table,
     detect_images,
     drawings,
     images_of,
@@ -122,19 +121,5 @@ def _boxes(args: argparse.Namespace) -> int:
     if as_file:
         with atomic_write(output) as file:
             file.write(text.encode() + b"\n")
-    show(text if args.json else "\n".join(_table(found, names)))
+    show(text if args.json else "\n".join(as_table(found, names)))
     return 0
-
-
-def _table(found: list[Found], names: dict[int, str]) -> list[str]:
-    rows = [
-        (
-            one.name if i == 0 else "",
-            names.get(int(label), str(int(label))),
-            f"{score:.4f}",
-            *(f"{corner:.1f}" for corner in corners),
-        )
-        for one in found
-        for i, (label, score, *corners) in enumerate(one.rows.tolist())
-    ]
-    return table(("image", "class", "score", "xmin", "ymin", "xmax", "ymax"), rows, left=2)

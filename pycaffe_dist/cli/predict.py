@@ -15,7 +15,15 @@ from pycaffe_dist.cli._flags import Parser, add_precision, flag, parser
 from pycaffe_dist.cli._image_flags import add_preparation, numbers, preparation
 from pycaffe_dist.cli._show import show
 from pycaffe_dist.report.table import table
-from pycaffe_dist.tools.classify import Guess, best, read_inputs, read_labels, score
+from pycaffe_dist.tools.classify import Guess, best, one_row, read_inputs, read_labels, score
+from pycaffe_dist.tools.detect_boxes import (
+    BoxDetector,
+    as_table,
+    detect_images,
+    finds_boxes,
+    images_of,
+)
+from pycaffe_dist.tools.detect_boxes import as_json as boxes_as_json
 from pycaffe_dist.tools.preprocess import Preprocess
 from pycaffe_dist.tools.run_model import run_model
 
@@ -42,7 +50,9 @@ def main(argv: list[str]) -> int:
     add_preparation(prepare)
     out = p.add_argument_group("output")
     flag(out, "labels", default="", metavar="FILE", help="names of the classes, one on each line")
-    flag(out, "top", type=int, default=5, metavar="K", help="how many classes to name")
+    flag(out, "top", type=int, default=5, metavar="K", help="how many classes to name, or boxes")
+    text = "the least score of a box that counts, of a net that finds boxes"
+    flag(out, "threshold", type=float, default=0.3, metavar="X", help=text)
     out.add_argument("--json", action="store_true", help="the same as JSON")
     args = p.parse_args(argv)
     if args.images_dim is not None and len(args.images_dim) != 2:
@@ -50,9 +60,11 @@ def main(argv: list[str]) -> int:
     if args.top < 1:
         p.error("argument --top: give 1 or more")
     how, labels = _net(p, args)
+    if finds_boxes(how.model_def):
+        return _boxes(how, labels, args)
     _, images = read_inputs(args.input, how.channels())
     found = [
-        (name, best(scores, args.top, labels))
+        (name, best(one_row(scores, how.model_def), args.top, labels))
         for name, scores in score(how, images, args.images_dim, args.oversample)
     ]
     show(json.dumps(_as_json(found), indent=1) if args.json else "\n".join(_as_text(found)))
@@ -72,6 +84,18 @@ def _net(p: Parser, args: argparse.Namespace) -> tuple[Preprocess, list[str]]:
         how, labels = run.how, labels or run.labels
         args.images_dim = args.images_dim or run.images_dim
     return how, labels
+
+
+def _boxes(how: Preprocess, labels: Sequence[str], args: argparse.Namespace) -> int:
+    """What a detector finds: its best boxes, as ``pcd detect --ssd`` shows them."""
+    names = dict(enumerate(labels))
+    net, images = BoxDetector(how), images_of(args.input)
+    found = [one for _, one in detect_images(net, images, args.threshold)]
+    for one in found:
+        one.rows = one.rows[: args.top]
+    shown = json.dumps([boxes_as_json(one, names) for one in found], indent=1)
+    show(shown if args.json else "\n".join(as_table(found, names)))
+    return 0
 
 
 def _as_json(found: Sequence[tuple[str, list[Guess]]]) -> list[dict[str, object]]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from pycaffe_dist.aliases import Array
 from pycaffe_dist.boxes import areas, intersections
+from pycaffe_dist.data.datum import parse_datum
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.proto.caffe_pb2 import EmitConstraint, ResizeParameter
+from pycaffe_dist.proto.caffe_pb2 import Datum, EmitConstraint, ResizeParameter
 from pycaffe_dist.proto.wire_format import LEN, Field, WireError, fields, head, signed, varint
 
 Boxes = NDArray[np.float32]  # (count, 7)
@@ -29,6 +30,8 @@ WHOLE: Window = np.array([0, 0, 1, 1], np.float32)
 
 # AnnotatedDatum: datum 1, type 2 (BBOX is 0), annotation_group 3: group_label 1, annotation 2:
 # instance_id 1, bbox 2: xmin 1, ymin 2, xmax 3, ymax 4, label 5, difficult 6.
+
+ANNOTATED = bytes([1 << 3 | LEN])  # how such a record begins; in a Datum field 1 is a number
 
 
 def parse_annotated(value: bytes | memoryview) -> tuple[memoryview, Boxes | None]:
@@ -55,6 +58,23 @@ def parse_annotated(value: bytes | memoryview) -> tuple[memoryview, Boxes | None
     if datum is None:
         raise ValueError("is not an AnnotatedDatum: there is no Datum in it")
     return datum, np.array(rows, np.float32).reshape(-1, 7) if annotated else None
+
+
+def either_record(value: bytes | memoryview) -> tuple[Datum, Boxes | None]:
+    """The Datum of a record, and its boxes if it is one of SSD's.
+
+    Raises:
+        ValueError: the bytes are neither.
+    """
+    if bytes(value[:1]) != ANNOTATED:
+        return parse_datum(value), None
+    inner, boxes = parse_annotated(value)
+    return parse_datum(inner), boxes
+
+
+def labels_in(datum: Datum, boxes: Boxes | None) -> list[int]:
+    """The labels of a record: the image's, or those of its boxes."""
+    return [datum.label] if boxes is None else [int(label) for label in boxes[:, LABEL]]
 
 
 def _group(buffer: memoryview, group: Field) -> list[list[float]]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pycaffe_dist.aliases import Array
+from pycaffe_dist.data.annotations import CORNERS, LABEL, Boxes
+from pycaffe_dist.data.drawing import draw_boxes
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.image import Pixels, resize
 from pycaffe_dist.data.pillow import pillow
@@ -45,6 +47,15 @@ def sheet_of(images: Sequence[tuple[Array, str]]) -> Pixels:
         draw.text((left, top + SIDE + 1), text[: SIDE // 6], fill=(255, 255, 255))
     whole: Pixels = np.asarray(sheet)[:, :, ::-1]
     return whole
+
+
+def with_boxes(values: Array, boxes: Boxes) -> Array:
+    """An image (channels, height, width) at the size it has on a sheet, with its objects' boxes."""
+    pixels = _thumbnail(values)
+    height, width = pixels.shape[:2]
+    corners = boxes[:, CORNERS] * [width, height, width, height]
+    drawn = draw_boxes(pixels, corners, boxes[:, LABEL].astype(int).tolist(), [""] * len(boxes))
+    return drawn.transpose(2, 0, 1)
 
 
 def _thumbnail(values: Array) -> Pixels:

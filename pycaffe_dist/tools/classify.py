@@ -106,6 +106,21 @@ class Guess:
     score: float
 
 
+def one_row(scores: Array, model: str) -> Array:
+    """The scores of classes, which a net for pixels has at each of them.
+
+    Raises:
+        NetError: it is such a net.
+    """
+    if scores.ndim > 1 and scores[0].size > 1:
+        shape = "x".join(map(str, scores.shape))
+        raise NetError(
+            f"{model}: gives {shape} values for an image, a score for each class at each place; "
+            "`pcd segment` tells the class of each pixel"
+        )
+    return scores.ravel()
+
+
 def best(scores: Array, top: int, labels: Sequence[str] = ()) -> list[Guess]:
     """The ``top`` highest scores, the highest first."""
     flat = scores.ravel()

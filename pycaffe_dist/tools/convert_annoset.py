@@ -37,10 +37,12 @@ from pycaffe_dist.tools.convert_imageset import (
     convert_imageset,
     image_datum,
     read,
+    write_labels,
 )
 from pycaffe_dist.tools.create_label_map import coco_label_map
 
 SOURCE = "convert_annoset.cpp"  # of SSD, in the log
+MOST_NAMED = 100_000  # classes whose names are kept in the database
 NO_LABEL = -1  # of a Datum whose labels are those of its boxes
 
 
@@ -91,7 +93,10 @@ def convert_annoset(
         entries = read_pairs(list_file)
         look = _files(root, options.label_type, label_map.labels(classes))
     made = convert_imageset(root, entries, database, options, _annotated(look), SOURCE)
-    return made, label_map.shown_names(classes)
+    names = label_map.shown_names(classes)
+    if names and min(names) >= 0 and max(names) < MOST_NAMED:
+        write_labels(database, [names.get(i, str(i)) for i in range(max(names) + 1)])
+    return made, names
 
 
 def read_pairs(path: str) -> list[Entry]:

@@ -6,9 +6,10 @@ from collections import Counter as Histogram
 from dataclasses import dataclass, field
 
 from pycaffe_dist.aliases import Array
-from pycaffe_dist.data.contact_sheet import write_sheet
+from pycaffe_dist.data.annotations import Boxes, either_record, labels_in
+from pycaffe_dist.data.contact_sheet import with_boxes, write_sheet
 from pycaffe_dist.data.database import kind_of, records_of, size_of
-from pycaffe_dist.data.datum import datum_pixels, parse_datum
+from pycaffe_dist.data.datum import datum_pixels
 from pycaffe_dist.data.encoded import encoded_shape
 from pycaffe_dist.data.source import key_text
 from pycaffe_dist.errors import PcdError
@@ -33,6 +34,7 @@ class Contents:
     last_key: bytes = b""
     shapes: Histogram[tuple[str, Shape]] = field(default_factory=Histogram)  # by what they hold
     labels: Histogram[int] = field(default_factory=Histogram)
+    boxed: bool = False  # labels are those of boxes
     bad: dict[bytes, str] = field(default_factory=dict)  # why, by key
     images: list[tuple[Array, str]] = field(default_factory=list)  # the first, with their labels
 
@@ -52,14 +54,14 @@ def look_into(path: str, *, verify: bool = False, sheet: bool = False) -> Conten
             contents.count += 1
             contents.size += len(value)
             try:
-                _note(contents, parse_datum(value), verify, sheet)
+                _note(contents, *either_record(value), verify, sheet)
             except ValueError as e:
                 contents.bad[key] = str(e)
             counter.add()
     return contents
 
 
-def _note(contents: Contents, datum: Datum, verify: bool, sheet: bool) -> None:
+def _note(contents: Contents, datum: Datum, boxes: Boxes | None, verify: bool, sheet: bool) -> None:
     if datum.encoded:
         holds, shape = encoded_shape(datum.data)
     else:
@@ -69,9 +71,11 @@ def _note(contents: Contents, datum: Datum, verify: bool, sheet: bool) -> None:
     if verify or wanted:
         pixels = datum_pixels(datum)
         if wanted and pixels.size:
-            contents.images.append((pixels, str(datum.label)))
+            shown = pixels if boxes is None else with_boxes(pixels, boxes)
+            contents.images.append((shown, ", ".join(map(str, labels_in(datum, boxes)))))
     contents.shapes[holds, shape] += 1
-    contents.labels[datum.label] += 1
+    contents.boxed |= boxes is not None
+    contents.labels.update(labels_in(datum, boxes))
 
 
 def write_contact_sheet(path: str, contents: Contents) -> None:
@@ -94,7 +98,8 @@ def as_lines(contents: Contents) -> list[str]:
         lines.append(f"{'x'.join(map(str, shape))} {holds}: {count:,} records")
     if len(contents.shapes) > MOST_SHAPES:
         lines.append(f"... and {len(contents.shapes) - MOST_SHAPES:,} other shapes")
-    return lines + label_histogram(contents.labels)
+    what = "boxes" if contents.boxed else "records"
+    return lines + label_histogram(contents.labels, what=what)
 
 
 def bad_lines(contents: Contents) -> list[str]:

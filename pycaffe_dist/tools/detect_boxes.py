@@ -16,6 +16,8 @@ from pycaffe_dist.data.image import Pixels, read_image
 from pycaffe_dist.errors import FileError, NetError
 from pycaffe_dist.files import atomic_write, make_folder
 from pycaffe_dist.layers.ssd.image_sizes import in_pixels
+from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.report.table import table
 from pycaffe_dist.tools.detect import read_names
 from pycaffe_dist.tools.image_net import ImageNet
 from pycaffe_dist.tools.preprocess import Preprocess, pictures_in
@@ -68,6 +70,12 @@ class BoxDetector(ImageNet):
         return Found(name, size, rows)
 
 
+def finds_boxes(model: str) -> bool:
+    """Whether a deployed net, by its file, ends in a layer that gives boxes."""
+    layers = read_net(model).net.layer
+    return bool(layers) and layers[-1].type in DETECTORS
+
+
 def images_of(path: str) -> list[str]:
     """The images that a path stands for: one, those of a folder, or those that a .txt lists."""
     if os.path.isdir(path):
@@ -101,6 +109,20 @@ def as_json(found: Found, names: Mapping[int, str]) -> dict[str, object]:
             for label, score, *corners in found.rows.tolist()
         ],
     }
+
+
+def as_table(found: Sequence[Found], names: Mapping[int, str]) -> list[str]:
+    rows = [
+        (
+            one.name if i == 0 else "",
+            names.get(int(label), str(int(label))),
+            f"{score:.4f}",
+            *(f"{corner:.1f}" for corner in corners),
+        )
+        for one in found
+        for i, (label, score, *corners) in enumerate(one.rows.tolist())
+    ]
+    return table(("image", "class", "score", "xmin", "ymin", "xmax", "ymax"), rows, left=2)
 
 
 def drawings(names: Sequence[str], output: str) -> list[str]:

@@ -1,10 +1,11 @@
 """Each page shows what the run's files say; nothing in them becomes more than text."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from made_runs import EVIL, line, metrics_of
+from made_runs import EVIL, line, metrics_of, write_run
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -60,6 +61,49 @@ def test_curves(page, project):
     page.wait(lambda: page.run("return board.byTitle.get('loss').plot.scales.y.distr") == 3)
     page.all("label")[1].click()
     assert not page.errors()
+
+
+def test_the_legend_has_a_row_for_a_line_and_its_smoothed_one(serve, gallery):
+    page = serve([gallery / "runs"])
+    page.read_all()
+    page.open("curves", "lenet")
+    rows = [r for r in page.all('[data-chart="loss"] .u-series') if r.is_displayed()]
+    names = [row.find_element("css selector", "th").text for row in rows]
+    assert names == ["iteration", "train loss, smoothed", "lr"]
+    over = page.one('[data-chart="loss"] .u-over')
+    ActionChains(page.browser).move_to_element(over).perform()
+    told = [row.find_element("css selector", ".u-value") for row in rows]
+    page.wait(lambda: re.fullmatch(r"[\d.]+ \(raw [\d.]+\)", told[1].text))
+    assert float(told[2].text)  # each line tells its nearest value
+    shown = "return board.byTitle.get('loss').plot.series.slice(1).map(s => s.show)"
+    rows[1].find_element("css selector", "th").click()
+    assert page.run(shown) == [False, False, True]
+    rows[1].find_element("css selector", "th").click()
+    assert page.run(shown) == [True, True, True]
+    assert not page.errors()
+
+
+def test_a_wide_net_begins_where_its_first_layer_is(serve, tmp_path, project):
+    """On a phone, too: with many branches the first layer is far from the left edge."""
+    names = [f"b{i}" for i in range(12)]
+    branches = "".join(
+        f'layer {{ name: "{n}" type: "InnerProduct" bottom: "x" top: "{n}" '
+        "inner_product_param { num_output: 2 } }"
+        for n in names
+    )
+    run = write_run(tmp_path / "wide")
+    top = 'layer { name: "in" type: "Input" top: "x" input_param { shape { dim: 1 dim: 3 } } }'
+    (run / "net.prototxt").write_text(top + branches)
+    page = serve([tmp_path])
+    page.look(width=390)
+    try:
+        page.open("net", "wide")
+        layer, box = page.one('[data-layer="in"]'), page.one(".netbox")
+        assert page.run("return arguments[0].scrollWidth > 3 * arguments[0].clientWidth", box)
+        inside = "const [a, b] = [...arguments].map(e => e.getBoundingClientRect());"
+        assert page.run(f"{inside} return a.left >= b.left && a.right <= b.right", layer, box)
+    finally:
+        page.plain()
 
 
 def test_zoom_and_back(page):

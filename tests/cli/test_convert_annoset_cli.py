@@ -29,6 +29,7 @@ def test_from_names_to_a_net(call, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("db: 2 records\nlabels: 1, from 2 to 2\n")
     assert "2      dog" in done.stdout and "boxes" in done.stdout
+    assert (tmp_path / "db" / "labels.txt").read_text() == "background\ncat\ndog\n"
     assert "2 warnings:\n  ./a.xml: a box of 'dog' reaches out of the image\n" in done.stderr
     assert "./b.xml: is not there: no boxes" in done.stderr
     (tmp_path / "net.prototxt").write_text(NET)

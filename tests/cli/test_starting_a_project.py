@@ -231,6 +231,41 @@ def test_predictions_need_a_run_with_weights(call, tmp_path):
     assert call("predict", "--model", "m", "x.png").returncode == 2
 
 
+def test_a_run_of_a_detector_finds_boxes_by_their_names(tmp_path):
+    start("ssd_shapes", str(tmp_path))
+    made = [sys.executable, "data/ssd_shapes/create_ssd_shapes.py", "--images", "20"]
+    subprocess.run(made, cwd=tmp_path, check=True)
+    short = ["--set", "test_iter=1", "--max-iter", "2", "--quiet", "--run-dir", "run"]
+    pcd("train", "-solver", "models/ssd_shapes/solver.prototxt", *short, cwd=tmp_path)
+    names = ["background", "circle", "square", "triangle"]
+    assert (tmp_path / "run" / "labels.txt").read_text().splitlines() == names
+    Image.fromarray(np.full((80, 60, 3), 200, np.uint8)).save(tmp_path / "x.png")
+    words = ["predict", "--run", "run", "x.png", "--threshold", "0", "--top", "3"]
+    (said,) = json.loads(pcd(*words, "--json", cwd=tmp_path))
+    assert (said["height"], said["width"], len(said["detections"])) == (80, 60, 3)
+    assert all(found["label"] == names[found["class"]] for found in said["detections"])
+    assert all(0 <= x <= 80 for found in said["detections"] for x in found["box"])
+    table = pcd(*words, cwd=tmp_path).splitlines()
+    assert len(table) == 4 and table[1].split()[1] == said["detections"][0]["label"]
+    words[words.index("0")] = "1.1"  # no box is as sure as that
+    assert len(pcd(*words, cwd=tmp_path).splitlines()) == 1
+
+
+def test_a_net_for_pixels_is_sent_to_segment(call, tmp_path):
+    net = """
+      layer { name: "data" type: "Input" top: "data"
+        input_param { shape { dim: 1 dim: 3 dim: 6 dim: 5 } } }
+      layer { name: "score" type: "Convolution" bottom: "data" top: "score"
+        convolution_param { num_output: 2 kernel_size: 1 } }
+    """
+    (tmp_path / "fcn.prototxt").write_text(net)
+    Net(str(tmp_path / "fcn.prototxt"), 1).save(str(tmp_path / "w.caffemodel"))
+    Image.fromarray(np.zeros((6, 5, 3), np.uint8)).save(tmp_path / "x.png")
+    done = call("predict", "x.png", "--model", "fcn.prototxt", "--weights", "w.caffemodel")
+    assert done.returncode == 1
+    assert "gives 2x6x5 values for an image" in done.stderr and "`pcd segment`" in done.stderr
+
+
 # -- quickstart ------------------------------------------------------------------------------------
 
 

@@ -66,7 +66,8 @@ export class Chart {
       colour: smooth ? `${curve.colour}55` : curve.colour, width: smooth ? 1 : curve.rate ? 1 : 1.6,
       dash: curve.rate ? [2, 3] : curve.test ? [7, 4] : null };
     if (!smooth) return [raw];
-    return [raw, { ...raw, x: curve.mean_x, y: curve.mean, label: `${curve.label}, smoothed`,
+    raw.pale = true;
+    return [raw, { ...raw, pale: false, smoothed: true, x: curve.mean_x, y: curve.mean, label: `${curve.label}, smoothed`,
       colour: curve.colour, width: 2 }];
   }
 
@@ -89,12 +90,14 @@ export class Chart {
       series: [{ label: "iteration", value: (_, v) => number(v) }, ...lines.map((each) => ({
         label: each.label, scale: each.scale, stroke: each.colour, width: each.width, dash: each.dash || undefined,
         spanGaps: true, points: { show: each.test && each.few, size: 6 },
-        value: (_, v) => number(v, 5),
+        value: (plot, v, i, at) => (each.smoothed && at != null ? `${number(v, 5)} (raw ${number(near(plot, i - 1), 5)})` : number(v, 5)),
       }))],
       legend: { show: lines.length <= MOST_IN_LEGEND },
-      cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 24 } },
+      // Lines of different x are joined with holes: what is told is the nearest value of each.
+      cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 24 }, hover: { skip: [null, undefined] } },
       focus: { alpha: lines.length > 3 ? 0.35 : 1 },
-      hooks: { setSelect: [(plot) => this.selected(plot)], draw: [(plot) => this.mark(plot)], ready: [(plot) => this.moves(plot)] },
+      hooks: { setSelect: [(plot) => this.selected(plot)], draw: [(plot) => this.mark(plot)], ready: [(plot) => this.moves(plot), (plot) => pair(plot, lines)],
+        setSeries: [(plot, i, { show }) => { if (show != null && lines[i - 1]?.smoothed) plot.setSeries(i - 1, { show }); }] },
     };
   }
 
@@ -149,6 +152,18 @@ export class Chart {
     }, true);
     over.addEventListener("dblclick", () => this.asked(null));
   }
+}
+
+/** A smoothed line and its pale one are one thing to the reader: one row of the legend. */
+function pair(plot, lines) {
+  const rows = plot.root.querySelectorAll(".u-legend .u-series");
+  lines.forEach((line, i) => { if (line.pale && rows[i + 1]) rows[i + 1].style.display = "none"; });
+}
+
+/** The value of a line at the cursor, or the one closest to it. */
+function near(plot, series) {
+  const at = plot.cursor.idxs?.[series];
+  return at == null ? null : plot.data[series][at];
 }
 
 /** Where joining has left holes there is nothing to draw, and lines go on over them. */

@@ -43,8 +43,9 @@ function draw(said, zoom) {
     picture.append(svg("rect", { class: `span ${span.kind}`, x: begin, y: rows.indexOf(`${span.rank}/${span.row}`) * ROW + 3,
       width: length, height: ROW - 6, rx: 2, "data-name": span.name }, svg("title", {}, words)));
   }
-  for (let i = 0; i <= 4; i++) {
-    const ms = said.begin + (said.end - said.begin) * i / 4;
+  const marks = width < 600 ? 2 : 4; // their words need room
+  for (let i = 0; i <= marks; i++) {
+    const ms = said.begin + (said.end - said.begin) * i / marks;
     picture.append(svg("text", { class: "edgelabel", x: Math.min(at(ms), width - 54), y: rows.length * ROW + 18 }, `${number(ms, 4)} ms`));
   }
   const length = said.end - said.begin;
@@ -60,7 +61,7 @@ function draw(said, zoom) {
     el("div", { class: "card scroll" }, el("h2", {}, "Ranks, over the whole trace"), el("table", {},
       el("thead", {}, el("tr", {}, ["rank", "compute", "exchanges", "waited", "overlap", "sent", ""].map((name) => el("th", {}, name)))),
       el("tbody", {}, said.ranks.map((rank) => el("tr", { "data-rank": rank.rank },
-        el("td", {}, rank.rank), el("td", {}, `${number(rank.compute, 4)} ms`), el("td", {}, `${number(rank.exchange, 4)} ms`),
-        el("td", {}, `${number(rank.wait, 4)} ms`), el("td", {}, `${Math.round(100 * rank.overlap)} %`), el("td", {}, amount(rank.bytes, "B")),
+        el("td", {}, rank.rank), el("td", { class: "whole" }, `${number(rank.compute, 4)} ms`), el("td", { class: "whole" }, `${number(rank.exchange, 4)} ms`),
+        el("td", { class: "whole" }, `${number(rank.wait, 4)} ms`), el("td", {}, `${Math.round(100 * rank.overlap)} %`), el("td", { class: "whole" }, amount(rank.bytes, "B")),
         el("td", {}, rank.late ? el("span", { class: "state stopped" }, "waited least: the others waited for it") : ""))))))];
 }

@@ -27,6 +27,6 @@ function draw(said) {
     el("div", { class: "grid" },
       el("section", { class: "card", "aria-label": "First images" }, el("h2", {}, "First images"),
         said.sheet ? el("img", { src: said.sheet, alt: "the first images with their labels", style: { maxWidth: "100%", borderRadius: "8px" } }) : el("p", { class: "dim" }, "None can be shown.")),
-      el("section", { class: "card", "aria-label": "Labels" }, el("h2", {}, `${number(said.labels.length)} labels`),
+      el("section", { class: "card", "aria-label": "Labels" }, el("h2", {}, `${number(said.labels.length)} labels${said.boxed ? " of boxes" : ""}`),
         ...meters(said.labels.slice(0, 200).map((each) => [each.name ? `${each.label} ${each.name}` : String(each.label), each.count / most, number(each.count)]))))];
 }

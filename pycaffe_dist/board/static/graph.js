@@ -28,7 +28,7 @@ export function drawNet(net, choose) {
   for (const layer of net.layers) {
     const left = layer.x - width / 2;
     const cost = [layer.params ? `${amount(layer.params)} params` : "", layer.forward_ms != null
-      ? `${number(layer.forward_ms, 3)} + ${number(layer.backward_ms ?? 0, 3)} ms` : layer.flops ? `${amount(layer.flops)}FLOP` : "", layer.scheme || ""].filter(Boolean).join(", ");
+      ? `${number(layer.forward_ms, 3)} + ${number(layer.backward_ms ?? 0, 3)} ms` : layer.flops ? `${amount(layer.flops)}FLOP` : ""].filter(Boolean).join(", ");
     const press = () => {
       for (const other of picture.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", "false");
       group.setAttribute("aria-pressed", "true");
@@ -41,8 +41,8 @@ export function drawNet(net, choose) {
     svg("rect", { class: "box", x: left, y: layer.y, width, height, rx: 6 }),
     svg("rect", { class: "stripe", x: left, y: layer.y, width: 5, height, rx: 2, style: { fill: hue(layer.type) } }),
     svg("text", { x: left + 12, y: layer.y + 15, style: { fontWeight: 600 } }, cut(layer.name, 25)),
-    svg("text", { class: "small", x: left + 12, y: layer.y + 28 }, cut(`${layer.type} ${layer.note || ""}`, 28)),
-    svg("text", { class: "small", x: left + 12, y: layer.y + 40 }, cut(cost, 30)));
+    svg("text", { class: "small", x: left + 12, y: layer.y + 28 }, cut([layer.type, layer.scheme, layer.note].filter(Boolean).join(", "), 29)),
+    svg("text", { class: "small", x: left + 12, y: layer.y + 40 }, cut(cost, 29)));
     picture.append(group);
   }
   return picture;

@@ -28,6 +28,7 @@ export async function show(main, state) {
     el("span", { class: "dim" }, net.problem ? "" : `${net.name || "net"}: ${number(net.params)} parameters, ${amount(net.flops)}FLOP forward, ${amount(net.memory, "B")} to train`));
   if (net.problem) main.append(el("div", { class: "card notice" }, net.problem));
   main.append(el("div", { class: "split" }, box, side));
+  box.scrollLeft = (net.layers[0]?.x ?? 0) + 30 - box.clientWidth / 2; // a wide net begins where one can see it
   drag(box);
 }
 

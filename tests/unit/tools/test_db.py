@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pycaffe_dist.data.annotations import write_annotated
 from pycaffe_dist.data.database import write_database
 from pycaffe_dist.data.encoded import encode
 from pycaffe_dist.data.lmdb_writer import image_record
@@ -90,3 +91,14 @@ def test_many_shapes_in_short(tmp_path):
         tmp_path / "db", "lmdb", [image_record(f"{n:02d}", x, 0) for n, x in enumerate(images)]
     )
     assert "... and 2 other shapes" in as_lines(look_into(str(tmp_path / "db")))
+
+
+def test_records_with_boxes_are_counted_by_their_boxes(tmp_path):
+    boxes = [[4, 0, 0.1, 0.1, 0.5, 0.5, 0], [2, 0, 0.5, 0.5, 1, 1, 0]]
+    key, datum = image_record("0", np.zeros((3, 5, 6), np.uint8), -1)
+    write_database(tmp_path / "db", "lmdb", [(key, write_annotated(datum, boxes))])
+    contents = look_into(str(tmp_path / "db"), verify=True, sheet=True)
+    lines = as_lines(contents)
+    assert lines[2] == "3x5x6 bytes: 1 records"
+    assert lines[3:5] == ["labels: 2, from 2 to 4 (1 between them have none)", "  label  boxes"]
+    assert (contents.bad, [text for _, text in contents.images]) == ({}, ["4, 2"])
