@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pycaffe_dist.aliases import Array
+from pycaffe_dist.aliases import Array, Shape
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter
 from pycaffe_dist.proto.suggest import did_you_mean
@@ -15,7 +15,9 @@ from pycaffe_dist.rng import generator
 PIECE = 1 << 20  # values that are drawn at a time
 
 Filler = Callable[[FillerParameter, Array], None]
+Fault = Callable[[FillerParameter, Shape], str]  # why a shape cannot be filled so; "" if it can
 FILLERS: dict[str, Filler] = {}
+FAULTS: dict[str, Fault] = {}
 
 
 def fill(filler: FillerParameter, array: Array) -> None:
@@ -24,6 +26,12 @@ def fill(filler: FillerParameter, array: Array) -> None:
     Raises:
         NetError: an unknown type, or values its type cannot use.
     """
+    check_filler(filler, array.shape)
+    FILLERS[filler.type](filler, array)
+
+
+def check_filler(filler: FillerParameter, shape: Shape) -> None:
+    """Raise what :func:`fill` raises for an array of this shape."""
     if filler.type not in FILLERS:
         known = ", ".join(sorted(FILLERS))
         raise NetError(
@@ -31,19 +39,41 @@ def fill(filler: FillerParameter, array: Array) -> None:
         )
     if filler.sparse != -1 and filler.type != "gaussian":
         raise NetError(f'"sparse" is for the gaussian filler, not for "{filler.type}"')
-    if not array.size:
-        raise NetError(f'nothing to fill with "{filler.type}": the shape is {array.shape}')
-    FILLERS[filler.type](filler, array)
+    if 0 in shape:
+        raise NetError(f'nothing to fill with "{filler.type}": the shape is {shape}')
+    if (fault := FAULTS.get(filler.type)) and (why := fault(filler, shape)):
+        raise NetError(f"{filler.type} filler: {why}")
 
 
-def filler(name: str) -> Callable[[Filler], Filler]:
+def filler(name: str, fault: Fault | None = None) -> Callable[[Filler], Filler]:
     """Register a filler under the name that prototxts use."""
 
     def register(function: Filler) -> Filler:
         FILLERS[name] = function
+        if fault is not None:
+            FAULTS[name] = fault
         return function
 
     return register
+
+
+def _uniform_fault(f: FillerParameter, shape: Shape) -> str:
+    return f"min {f.min:g} is above max {f.max:g}" if f.min > f.max else ""
+
+
+def _gaussian_fault(f: FillerParameter, shape: Shape) -> str:
+    if f.std <= 0:
+        return f"std {f.std:g} must be above 0"
+    outputs = shape[0] if shape else 1
+    if not -1 <= f.sparse <= outputs:
+        return f"sparse {f.sparse} is not -1 (off) or 0 to {outputs}"
+    return ""
+
+
+def _bilinear_fault(f: FillerParameter, shape: Shape) -> str:
+    if len(shape) == 4 and shape[2] == shape[3]:
+        return ""
+    return f"needs 4 axes and a square kernel, not {shape}"
 
 
 @filler("constant")
@@ -51,24 +81,18 @@ def constant(f: FillerParameter, array: Array) -> None:
     array[...] = f.value
 
 
-@filler("uniform")
+@filler("uniform", _uniform_fault)
 def uniform(f: FillerParameter, array: Array) -> None:
     """U(min, max)"""
-    if f.min > f.max:
-        raise NetError(f"uniform filler: min {f.min:g} is above max {f.max:g}")
     _draw(array, lambda count: generator().uniform(f.min, f.max, count))
 
 
-@filler("gaussian")
+@filler("gaussian", _gaussian_fault)
 def gaussian(f: FillerParameter, array: Array) -> None:
     """N(mean, std); with ``sparse`` each value is kept with probability sparse / shape[0]."""
-    if f.std <= 0:
-        raise NetError(f"gaussian filler: std {f.std:g} must be above 0")
-    outputs = array.shape[0] if array.ndim else 1
-    if not -1 <= f.sparse <= outputs:
-        raise NetError(f"gaussian filler: sparse {f.sparse} is not -1 (off) or 0 to {outputs}")
     _draw(array, lambda count: generator().normal(f.mean, f.std, count))
     if f.sparse >= 0:
+        outputs = array.shape[0] if array.ndim else 1
         array *= generator().random_sample(array.shape) < f.sparse / outputs
 
 
@@ -94,11 +118,9 @@ def msra(f: FillerParameter, array: Array) -> None:
     _draw(array, lambda count: generator().normal(0.0, std, count))
 
 
-@filler("bilinear")
+@filler("bilinear", _bilinear_fault)
 def bilinear(f: FillerParameter, array: Array) -> None:
     """(1 − |x/f − c|)(1 − |y/f − c|), f = ⌈K/2⌉, c = (K − 1)/(2f): upsampling by deconvolution."""
-    if array.ndim != 4 or array.shape[2] != array.shape[3]:
-        raise NetError(f"bilinear filler: needs 4 axes and a square kernel, not {array.shape}")
     size = array.shape[3]
     factor = -(-size // 2)
     centre = (size - 1) / (2.0 * factor)
@@ -106,7 +128,7 @@ def bilinear(f: FillerParameter, array: Array) -> None:
     array[...] = line[:, None] * line
 
 
-@filler("gaussian_unitball")
+@filler("gaussian_unitball", _gaussian_fault)
 def gaussian_unitball(f: FillerParameter, array: Array) -> None:
     """N(mean, std), each slice along the first axis then scaled to the length 1 (happynear's)."""
     gaussian(f, array)

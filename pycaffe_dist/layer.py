@@ -13,7 +13,7 @@ from pycaffe_dist.aliases import Array, ArrayModule, DType, Facts
 from pycaffe_dist.blob import Blob, BlobVec, Flags, View, Views
 from pycaffe_dist.engines.base import NUMPY, Engine, Loss, default_engine
 from pycaffe_dist.errors import NetError, PcdError
-from pycaffe_dist.fillers import fill
+from pycaffe_dist.fillers import check_filler, fill
 from pycaffe_dist.memory import Home
 from pycaffe_dist.proto.caffe_pb2 import TEST, FillerParameter, LayerParameter, Phase
 from pycaffe_dist.registry import register as register
@@ -242,9 +242,12 @@ class Layer:
         blob = Blob(shape, self.dtype)
         self.adopt(blob)
         given = len(self.layer_param.blobs) > 0
-        if filler is not None and not given and not self.context.dry:
+        if filler is not None and not given:
             try:
-                fill(filler, blob.data)
+                if self.context.dry:
+                    check_filler(filler, blob.shape)
+                else:
+                    fill(filler, blob.data)
             except NetError as e:
                 raise self.error(f"parameter {len(self.blobs) - 1}: {e}") from e
 

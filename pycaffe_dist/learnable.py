@@ -9,6 +9,8 @@ from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Layer
 from pycaffe_dist.proto.caffe_pb2 import ParamSpec
 
+_UNSAID = ParamSpec()  # what a parameter has of which its layer says nothing
+
 
 @dataclass
 class Param:
@@ -36,7 +38,7 @@ class Params:
         specs = layer.layer_param.param
         self.ids.append([])
         for i, blob in enumerate(layer.blobs):
-            spec = specs[i] if i < len(specs) else ParamSpec()
+            spec = specs[i] if i < len(specs) else _UNSAID
             known = self._by_name.get(spec.name) if spec.name else None
             if known is not None:
                 self._share(self.learnable[known], layer, i, spec)

@@ -128,8 +128,9 @@ class Net:
         log.info("net.cpp:124", "Setting up %s", param.name)
         for i, view, weight in zip(top_ids, top, layer.loss, strict=True):
             self.blob_loss_weights[i] = weight
-            shape = "".join(f"{d} " for d in view.shape)
-            log.info("net.cpp:131", "Top shape: %s(%d)", shape, view.count)
+            if log.enabled():
+                shape = "".join(f"{d} " for d in view.shape)
+                log.info("net.cpp:131", "Top shape: %s(%d)", shape, view.count)
             if weight:
                 log.info("net.cpp:134", "    with loss weight %g", weight)
             self._memory_used += view.count * layer.dtype.itemsize
@@ -146,7 +147,8 @@ class Net:
 
     def _create(self, param: LayerParameter) -> Layer:
         engine = self.context.engine.of_layer(self.net_param, param)
-        return create_layer(param, replace(self.context, engine=engine))
+        same = engine is self.context.engine  # a context for each layer costs more than most layers
+        return create_layer(param, self.context if same else replace(self.context, engine=engine))
 
     def _set_up(self, layer: Layer, bottom: list[View], top: list[View]) -> Layer:
         layer.set_up(bottom, top)

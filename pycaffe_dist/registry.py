@@ -12,11 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.proto import forks
@@ -38,8 +37,7 @@ ENTRY_POINTS = "pycaffe_dist.layers"  # the group in which packages name modules
 UNBUILT = "(unbuilt)"  # the type of a layer of which only the place in its net is known
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """One of the layers of a type name, and what in a file tells that it is meant."""
 
     dialect: str
@@ -80,18 +78,20 @@ def reading(param: LayerParameter) -> Reading:
     import_type(param.type)
     known = READINGS.get(param.type)
     if known is None:
-        return Reading("bvlc", LAYERS[param.type], None, "nothing says otherwise")
+        return _only(LAYERS[param.type])
     chosen = os.environ.get(DIALECT, "")
     of_chosen = [one for one in known if one.dialect == chosen]
     for one in sorted(of_chosen, key=lambda one: not (one.when and one.when(param))):
-        return replace(one, why=f"the dialect is {chosen}")
+        return one._replace(why=f"the dialect is {chosen}")
     for one in known:
         if one.when is not None and one.when(param):
             return one
-    return next(
-        (one for one in known if one.when is None),
-        Reading("bvlc", LAYERS[param.type], None, "nothing says otherwise"),
-    )
+    return next((one for one in known if one.when is None), None) or _only(LAYERS[param.type])
+
+
+def _only(cls: type[Layer]) -> Reading:
+    """BVLC's layer, of whose type there is no other."""
+    return Reading("bvlc", cls, None, "nothing says otherwise")
 
 
 def readings(layers: Sequence[LayerParameter]) -> list[str]:

@@ -136,7 +136,7 @@ class Sketch(Net):
             words = f'layer "{param.name}" (Python, {p.layer} of module {p.module})'
             self.not_run.append(visible(words))
             return Unbuilt(param, self.context, NOT_RUN)
-        unknown = any(self.blob_ids[name] in self._unknown for name in param.bottom)
+        unknown = self._unknown and any(self.blob_ids[b] in self._unknown for b in param.bottom)
         if unknown or not is_known(param.type):
             return Unbuilt(param, self.context, UNKNOWN)
         try:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+
+import numpy as np
 
 MARGIN = 0.05  # by which another must be faster than the first
 TURN, RUNS = 0.002, 10  # seconds and runs of a turn: short runs are repeated within it
@@ -45,7 +46,9 @@ class Runner:
     @property
     def spread(self) -> float:
         """How far a usual turn is from the fastest, relative to the fastest."""
-        return median(self.turns) / self.seconds - 1 if len(self.turns) > 1 else float("inf")
+        if len(self.turns) < 2:
+            return float("inf")
+        return float(np.median(self.turns)) / self.seconds - 1
 
 
 @dataclass(frozen=True)

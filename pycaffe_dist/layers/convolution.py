@@ -62,11 +62,11 @@ class BaseConvolution(Layer):
             self.check(view.shape == shape, f"the bottoms differ: {shape} and {view.shape}")
         self.images = bottom[0].count_from(0, self.axis)
         sizes = self.fit(shape[self.axis + 1 :] or (1,))
-        self.check(
-            min(sizes) > 0,
-            f"the kernel {self.windows.kernel} with pad {self.windows.pad} leaves no output for "
-            f"the bottom {shape}",
-        )
+        if min(sizes) <= 0:
+            kernel, pad = self.windows.kernel, self.windows.pad
+            raise self.error(
+                f"the kernel {kernel} with pad {pad} leaves no output for the bottom {shape}"
+            )
         for view in top:
             view.reshape(*shape[: self.axis], self.outputs, *sizes[: self.spatial])
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pycaffe_dist.blob import Flags, View, Views
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.fillers import FILLERS, fill
+from pycaffe_dist.fillers import check_filler, fill
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.proto.caffe_pb2 import FillerParameter
 
@@ -26,10 +26,7 @@ class DummyData(Layer):
         shapes = self._one_for_each("shape", self._shapes(len(top)), len(top))
         for view, shape, filler in zip(top, shapes, self.fillers, strict=True):
             view.reshape(*shape)
-            known = ", ".join(sorted(FILLERS))
-            self.check(
-                filler.type in FILLERS, f'there is no filler "{filler.type}". Known: {known}'
-            )
+            check_filler(filler, view.shape)
             if filler.type == "constant" and not self.context.dry:
                 self._fill(view, filler)
 

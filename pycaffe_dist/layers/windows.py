@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,8 +23,7 @@ Sizes = tuple[int, ...]
 Tap = tuple[int, slice, slice]  # position in the kernel, the windows it serves, what they see
 
 
-@dataclass(frozen=True)
-class Windows:
+class Windows(NamedTuple):
     """``out`` windows over an ``image``, a number for each spatial axis."""
 
     kernel: Sizes
@@ -35,7 +34,7 @@ class Windows:
     out: Sizes = ()
 
     def over(self, image: Sequence[int], out: Sequence[int]) -> Windows:
-        return replace(self, image=tuple(image), out=tuple(out))
+        return self._replace(image=tuple(image), out=tuple(out))
 
     def fitting(self, image: Sequence[int]) -> Sizes:
         """How many windows a convolution has: (image + 2·pad − extent) / stride + 1."""
@@ -136,8 +135,10 @@ def read_windows(
         pad=sizes("pad", "pad", 0),
         dilation=sizes("dilation", "", 1),
     )
-    layer.check(all(windows.kernel), f"the kernel {windows.kernel} has a side of 0")
-    layer.check(all(windows.stride), f"the stride {windows.stride} has a step of 0")
+    if not all(windows.kernel):
+        raise layer.error(f"the kernel {windows.kernel} has a side of 0")
+    if not all(windows.stride):
+        raise layer.error(f"the stride {windows.stride} has a step of 0")
     return windows
 
 

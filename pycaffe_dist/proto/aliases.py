@@ -36,10 +36,11 @@ def _plain_pooling(p: PoolingParameter) -> None:
 
 
 _PAIRS = ("hole_h", "hole_w"), ("dilation_h", "dilation_w")
+_SIDES = (*_PAIRS[0], *_PAIRS[1])
 
 
 def _convolution(p: ConvolutionParameter) -> bool:
-    return len(p.hole) > 0 or any(p.HasField(name) for pair in _PAIRS for name in pair)
+    return len(p.hole) > 0 or any(map(p.HasField, _SIDES))
 
 
 def _plain_convolution(p: ConvolutionParameter) -> None:
@@ -48,5 +49,5 @@ def _plain_convolution(p: ConvolutionParameter) -> None:
         if any(p.HasField(name) for name in pair):
             del p.dilation[:]
             p.dilation.extend(max(1, getattr(p, name)) for name in pair)
-    for name in ("hole", *_PAIRS[0], *_PAIRS[1]):
+    for name in ("hole", *_SIDES):
         p.ClearField(name)

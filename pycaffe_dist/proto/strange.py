@@ -7,12 +7,13 @@ Nor must be what forks' own messages have and none of our layers reads.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from google.protobuf.message import Message
 
+from pycaffe_dist.aliases import FieldDescriptor
 from pycaffe_dist.proto import forks
 from pycaffe_dist.proto.caffe_pb2 import LayerParameter, NetParameter, SolverParameter
 from pycaffe_dist.proto.dialects import PRIVATE, PRIVATE_VALUE
@@ -127,7 +128,6 @@ def _names(table: str) -> set[str]:
 HARMLESS = _names(_HARMLESS) | _names(_IDLE)
 UNREAD = _names(_IDLE) | _names(_UNREAD)  # in forks' own messages
 _NOT_TELLING = HARMLESS | _names(_EVERYWHERE) | _names(_WITHIN)
-_WITH_UNREAD = {where.partition(".")[0] for where in UNREAD}
 
 
 def telling(param: Message) -> list[str]:
@@ -165,27 +165,50 @@ def of_bvlc() -> frozenset[str]:
 def passed_over(layer: LayerParameter) -> list[str]:
     """What a layer says and is not done: without it, results are near the fork's."""
     names = [name for name in _PASSED_OVER if layer.HasField(name)]
-    within = [where for where in dict.fromkeys(_strange(layer)) if where in _names(_WITHIN)]
-    return [*names, *within]
+    if not layer.HasField("batch_norm_param"):
+        return names
+    found = _strange(layer.batch_norm_param)
+    return [*names, *(where for where in dict.fromkeys(found) if where in _names(_WITHIN))]
+
+
+class _Told(NamedTuple):
+    """What there is to know of a field that may say something."""
+
+    where: str
+    repeated: bool
+    enum: bool
+    message: bool
+    plain: bool  # says something by being there, unless it has its default
+    default: object
+
+
+@cache  # asking a descriptor takes longer than reading the field
+def _told(field: FieldDescriptor) -> _Told | None:
+    """None for a field that is BVLC's, and plain."""
+    kind = field.containing_type.name
+    of_fork = kind in of_bvlc() and field.number >= PRIVATE
+    enum, message = field.enum_type is not None, field.message_type is not None
+    where = f"{kind}.{field.name}"
+    plain = where in UNREAD or (of_fork and not (message and kind == "LayerParameter"))
+    if not (plain or enum or message):
+        return None
+    single = not is_repeated(field) and not message
+    return _Told(
+        where, is_repeated(field), enum, message, plain, field.default_value if single else None
+    )
 
 
 def _strange(message: Message) -> Iterator[str]:
     """Fields and values of forks that say something, unless it is for their own layers."""
-    kind = message.DESCRIPTOR.name
-    added = PRIVATE if kind in of_bvlc() else sys.maxsize  # forks' fields have numbers from here
     for field, value in message.ListFields():
-        of_fork = field.number >= added
-        if not (of_fork or field.message_type or field.enum_type or kind in _WITH_UNREAD):
+        told = _told(field)
+        if told is None:
             continue
-        where = f"{kind}.{field.name}"
-        values = value if is_repeated(field) else [value]
-        layers_own = field.message_type and kind == "LayerParameter"
-        default = not is_repeated(field) and not field.message_type and value == field.default_value
-        if where in UNREAD or (of_fork and not layers_own):
-            if not default:
-                yield where
-        elif field.enum_type and any(v >= PRIVATE_VALUE for v in values):
-            yield where
-        if field.message_type:
-            for inner in values:
+        if told.plain:
+            if told.default is None or value != told.default:
+                yield told.where
+        elif told.enum and any(v >= PRIVATE_VALUE for v in (value if told.repeated else [value])):
+            yield told.where
+        if told.message:
+            for inner in value if told.repeated else [value]:
                 yield from _strange(inner)

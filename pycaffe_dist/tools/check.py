@@ -35,7 +35,6 @@ from pycaffe_dist.proto.sniff import describe
 from pycaffe_dist.proto.state import filter_net, merge_state
 from pycaffe_dist.proto.strange import ignored, passed_over
 from pycaffe_dist.proto.text import Prototxt
-from pycaffe_dist.proto.weights import read_state, read_weights
 from pycaffe_dist.registry import UNBUILT, reading, readings, unknown_types
 from pycaffe_dist.report.table import net_table
 from pycaffe_dist.sketch import NOT_RUN, Sketch
@@ -225,7 +224,8 @@ def _otherwise(file: NetFile, net: NetParameter) -> list[str]:
     found = []
     edges = any(layer.type == "ImageLabelmapData" for layer in net.layer)
     entropy = "SigmoidCrossEntropyLoss"
-    for layer, line in zip(net.layer, file.lines_of(net), strict=True):
+    lines: list[int | None] = []
+    for i, layer in enumerate(net.layer):
         texts = [
             f"{name} is passed over; the fork's own results differ a little"
             for name in passed_over(layer)
@@ -235,8 +235,10 @@ def _otherwise(file: NetFile, net: NetParameter) -> list[str]:
                 "is BVLC's; in HED, where ImageLabelmapData comes from, it weighs edges by how "
                 "rare they are: `--dialect hed`"
             )
-        name = f"layer {_quoted(layer.name)} ({layer.type})"
-        found += [_at(file.path, line, f"{name}: {text}") for text in texts]
+        for text in texts:
+            lines = lines or file.lines_of(net)
+            name = f"layer {_quoted(layer.name)} ({layer.type})"
+            found.append(_at(file.path, lines[i], f"{name}: {text}"))
     return found
 
 
@@ -310,6 +312,8 @@ def _check_solver_net(solver_path: str, net: SolverNet, python: bool, report: Re
 
 
 def _check_binary(path: str | os.PathLike[str]) -> Report:
+    from pycaffe_dist.proto.weights import read_state, read_weights  # no net needs them
+
     try:
         weights = read_weights(path)
     except PcdError as not_weights:

@@ -84,7 +84,7 @@ def _choose_open_outputs(net: NetParameter) -> None:
     """Templates, DIGITS' for one, leave the number of classes open; without data any will do."""
     for layer in net.layer:
         name = OPEN_OUTPUTS.get(layer.type)
-        if name and not getattr(layer, name).num_output:
+        if name and not getattr(layer, name).HasField("num_output"):
             getattr(layer, name).num_output = CLASSES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pycaffe_dist.aliases import Array, Number
 from pycaffe_dist.blob import Blob, Flags, View, Views
-from pycaffe_dist.fillers import fill
+from pycaffe_dist.fillers import check_filler, fill
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.convolution import Convolution
 from pycaffe_dist.proto.caffe_pb2 import (
@@ -218,7 +218,9 @@ class DenseBlock(Layer):
 
     def filled(self, shape: Sequence[int], filler: FillerParameter) -> Blob:
         blob = Blob(shape, self.dtype)
-        if not self.context.dry:
+        if self.context.dry:
+            check_filler(filler, blob.shape)
+        else:
             fill(filler, blob.data)
         return blob
 

@@ -58,6 +58,22 @@ def test_a_table_that_is_the_same_in_both_phases_comes_once(write):
     assert list(report.tables.values()) == [["TRAIN", "TEST"]]
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ("num_output: 0", 'nothing to fill with "constant": the shape is (0, 3)'),
+        ('num_output: 2 weight_filler { type: "xaviar" }', 'did you mean "xavier"'),
+        ('num_output: 2 weight_filler { type: "gaussian" std: 0 }', "std 0 must be above 0"),
+        ("num_output: 2 bias_filler { sparse: 1 }", '"sparse" is for the gaussian filler'),
+    ],
+)
+def test_parameters_that_training_could_not_fill(write, settings, problem):
+    report = check_file(write(NET.replace("num_output: 2", settings)))
+    (error,) = report.errors
+    assert error.startswith('net.prototxt:3: layer "ip" (InnerProduct): parameter ')
+    assert problem in error
+
+
 class ByPhase(Layer):
     """A layer with other tops in another phase."""
 
