@@ -22,6 +22,8 @@ STRINGS += ["h5.txt", "xavier", "gaussian", "Split", "Python", "Data", "Input", 
 WORDS = ["nan", "inf", "-inf", "1e400", "0x7fffffff", "true", "MAX", "TEST", "'", '"', "{", "}"]
 WORDS += [":", "#", "9" * 5000, "-", "[1, 2]"]
 
+MOST_BYTES = 1 << 20  # of parts that are repeated
+
 _TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|[-+.\w]+|\s+|.')
 
 
@@ -197,5 +199,6 @@ def damage_wire(rng: random.Random, data: bytes, depth: int = 0) -> bytes:
         sizes = (len(inner), len(inner) + 1, 0, 1 << 31, (1 << 63) + 5, (1 << 64) - 1, 1 << 35)
         size = wire_format.varint(rng.choice(sizes)) if kind in (0, 2) else b""
         new = wire_format.varint(number << 3 | kind) + size + inner
-    new *= rng.choice((1, 1, 1, 1, 2, 300))
+    times = rng.choice((1, 1, 1, 1, 2, 300))
+    new *= min(times, max(1, MOST_BYTES // len(new)))  # a file of gigabytes may take gigabytes
     return bytes(view[:begin]) + new + bytes(view[field.end :])

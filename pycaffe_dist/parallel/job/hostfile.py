@@ -13,6 +13,8 @@ from pycaffe_dist.files import read_bytes
 NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.:-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]")
 MOST_SLOTS = 1 << 16
 MOST_DIGITS = 9  # of a number
+MOST_LETTERS = 63  # between the dots of a name: Python asks no name server for more
+SHOWN = 80  # letters of what is no name
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,9 @@ def _slots(path: str, rows: list[tuple[int, list[str]]]) -> list[Host]:
 
 
 def _name(where: str, name: str) -> str:
-    if not NAME.fullmatch(name):
-        raise FileError(f'{where}"{name}" is not a host')
+    lengths = map(len, name.split("."))
+    if not NAME.fullmatch(name) or not all(0 < length <= MOST_LETTERS for length in lengths):
+        raise FileError(f'{where}"{name[:SHOWN]}" is not a host')
     return name
 
 

@@ -498,6 +498,19 @@ def test_constants_of_constants_are_not_many(tmp_path, monkeypatch):
         read(path)
 
 
+def test_sizes_that_onnx_believes_take_little_memory(tmp_path):
+    nodes = [
+        node("ConstantOfShape", ["z"], ["k"]),
+        node("Expand", ["k", "s"], ["e"]),
+        node("Mul", ["x", "e"], ["m"]),
+        node("Add", ["m", "k"], ["y"]),
+    ]
+    given = {"z": np.array([7278109983337221642]), "s": np.array([4, 9, 8])}
+    path = model_of(tmp_path, nodes, {"x": (2, 4, 9, 8)}, given)
+    with pytest.raises(FileError, match="inference takes too much memory"):
+        read(path)
+
+
 def test_what_onnx_does_not_survive_is_an_error(tmp_path):
     """Its shape inference asserts that sizes are not negative."""
     nodes = [
