@@ -107,6 +107,7 @@ lint: setup
 	$(PY) scripts/check_prose.py
 	$(PY) scripts/make_layer_docs.py --check
 	$(PY) scripts/make_command_docs.py --check
+	$(PY) scripts/make_api_docs.py --check
 	$(PY) scripts/make_front_chart.py --check
 	$(PY) scripts/make_method_figures.py --check
 	$(PY) scripts/make_notebooks.py --check

@@ -44,10 +44,12 @@ class Blob:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The sizes of its axes."""
         return self._shape
 
     @property
     def count(self) -> int:
+        """How many values it has."""
         return self._count
 
     def reshape(self, *shape: int) -> None:
@@ -62,6 +64,7 @@ class Blob:
             self.diff_value = Value(count, self.dtype)
 
     def reshape_like(self, other: Blob | View) -> None:
+        """Take the shape of another."""
         self.reshape(*other.shape)
 
     def axis(self, index: int) -> int:
@@ -84,20 +87,37 @@ class Blob:
         n, c, h, w = self.shape + (1,) * (4 - len(self.shape))
         return n, c, h, w
 
-    num = property(lambda self: self.legacy_shape()[0])
-    channels = property(lambda self: self.legacy_shape()[1])
-    height = property(lambda self: self.legacy_shape()[2])
-    width = property(lambda self: self.legacy_shape()[3])
+    @property
+    def num(self) -> int:
+        """The first of the four axes of old, which scripts ask for: images of a batch."""
+        return self.legacy_shape()[0]
+
+    @property
+    def channels(self) -> int:
+        """The second of them."""
+        return self.legacy_shape()[1]
+
+    @property
+    def height(self) -> int:
+        """The third of them."""
+        return self.legacy_shape()[2]
+
+    @property
+    def width(self) -> int:
+        """The last of them."""
+        return self.legacy_shape()[3]
 
     # -- values ------------------------------------------------------------------------------
 
     @property
     def data(self) -> Array:
+        """The values, in NumPy's memory and writable."""
         array: Array = _shaped(self.data_value, self.shape, HOST, True)
         return array
 
     @property
     def diff(self) -> Array:
+        """Their gradient, likewise."""
         array: Array = _shaped(self.diff_value, self.shape, HOST, True)
         return array
 
@@ -122,6 +142,7 @@ class Blob:
         self.data_value = _blob_of(other).data_value
 
     def share_diff(self, other: Blob | View) -> None:
+        """Use the gradient of another, of equal count, as our own."""
         self._check_count(other)
         self.diff_value = _blob_of(other).diff_value
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md")
 # What catalogues are made of stands in docstrings and help texts.
-GENERATED = {"layers.md", "forks.md", "commands.md"}
+GENERATED = {"layers.md", "forks.md", "commands.md", "python.md"}
 # A discouraged phrase, as a regular expression, and what to write instead.
 INSTEAD = {
     r"(go|goes|going|gone|went) on (from|with its|exactly|where)": "resumes, continues",

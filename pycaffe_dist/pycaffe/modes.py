@@ -85,22 +85,27 @@ def set_precision(name: str) -> None:
 
 
 def solver_count() -> int:
+    """How many solvers train together, as ``set_solver_count`` was told."""
     return SETTINGS.ranks
 
 
 def set_solver_count(count: int) -> None:
+    """Data are dealt out to so many solvers; nets that are built from now on read their share."""
     SETTINGS.ranks = count
 
 
 def solver_rank() -> int:
+    """Which of these solvers this process is."""
     return SETTINGS.rank
 
 
 def set_solver_rank(rank: int) -> None:
+    """Which of the solvers this process is, from 0; the first one alone writes a log."""
     SETTINGS.rank = rank
 
 
 def set_multiprocess(value: bool) -> None:
+    """As in pycaffe; solvers are always processes of their own here, so nothing depends on it."""
     SETTINGS.multiprocess = value
 
 
@@ -124,6 +129,7 @@ def begin_log() -> None:
 
 
 def log(text: str) -> None:
+    """A line in Caffe's log."""
     begin_log()
     log_.info(text)
 

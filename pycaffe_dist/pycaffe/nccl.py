@@ -71,6 +71,7 @@ class NCCL:
 
     @staticmethod
     def new_uid() -> bytes:
+        """What all processes of a job have to know of the one that makes it."""
         if cpu_instead():
             return sockets.new_id()
         from pycaffe_dist.engines.cupy.nccl import new_id
@@ -83,6 +84,7 @@ class NCCL:
         self._nccl.begin(lambda: self._nccl.broadcast(rooms, root=0)).wait()
 
     def on_start(self) -> None:
+        """An iteration begins: none of its passes is over."""
         self._passes = 0
 
     def on_gradients_ready(self) -> None:

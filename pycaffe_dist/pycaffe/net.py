@@ -98,34 +98,42 @@ class Net(Batched, notebook.Shown):
 
     @property
     def blobs(self) -> OrderedDict[str, Blob]:
+        """The blobs by name; their ``data`` and ``diff`` are live arrays."""
         return self._blobs_dict
 
     @property
     def params(self) -> OrderedDict[str, list[Blob]]:
+        """The parameters of each layer that has some: weights, then bias."""
         return self._params_dict
 
     @property
     def layers(self) -> LayerVec:
+        """The layers, in the order in which they run."""
         return self._layers
 
     @property
     def layer_dict(self) -> OrderedDict[str, Any]:
+        """The layers by name."""
         return self._layer_dict
 
     @property
     def inputs(self) -> list[str]:
+        """The names of the blobs that come from outside."""
         return [self.core.blob_names[i] for i in self.core.input_ids]
 
     @property
     def outputs(self) -> list[str]:
+        """The names of the blobs that no layer takes."""
         return [self.core.blob_names[i] for i in self.core.output_ids]
 
     @property
     def top_names(self) -> OrderedDict[str, list[str]]:
+        """The tops of each layer, by its name."""
         return self._names(self.core.top_ids)
 
     @property
     def bottom_names(self) -> OrderedDict[str, list[str]]:
+        """The bottoms of each layer, by its name."""
         return self._names(self.core.bottom_ids)
 
     def _names(self, ids: list[list[int]]) -> OrderedDict[str, list[str]]:
@@ -134,6 +142,7 @@ class Net(Batched, notebook.Shown):
 
     @property
     def blob_loss_weights(self) -> OrderedDict[str, float]:
+        """How much each blob counts in the loss, by its name."""
         return OrderedDict(zip(self.core.blob_names, self.core.blob_loss_weights, strict=True))
 
     _layer_names = property(lambda self: StringVec(self.core.layer_names))
@@ -159,18 +168,22 @@ class Net(Batched, notebook.Shown):
 
     @property
     def before_forward(self) -> Hook:
+        """``net.before_forward(f)`` calls ``f(index)`` before a layer runs forward."""
         return self.core.before_forward
 
     @property
     def after_forward(self) -> Hook:
+        """``net.after_forward(f)`` calls ``f(index)`` after a layer ran forward."""
         return self.core.after_forward
 
     @property
     def before_backward(self) -> Hook:
+        """``net.before_backward(f)`` calls ``f(index)`` before a layer runs backward."""
         return self.core.before_backward
 
     @property
     def after_backward(self) -> Hook:
+        """``net.after_backward(f)`` calls ``f(index)`` after a layer ran backward."""
         return self.core.after_backward
 
     # -- running -----------------------------------------------------------------------------
@@ -263,9 +276,11 @@ class Net(Batched, notebook.Shown):
         self.touched.show()
 
     def reshape(self) -> None:
+        """Give all blobs the shapes that follow from those of the inputs."""
         self.core.reshape()
 
     def clear_param_diffs(self) -> None:
+        """Set the gradients of all parameters to zero."""
         for param in self.core.params.learnable:
             param.blob.diff[...] = 0
 
@@ -278,9 +293,11 @@ class Net(Batched, notebook.Shown):
     load_hdf5 = copy_from
 
     def save(self, path: str) -> None:
+        """Write the weights as a .caffemodel."""
         loading.save_weights(self.core, path)
 
     def save_hdf5(self, path: str) -> None:
+        """Write the weights as a .caffemodel.h5."""
         loading.save_weights_hdf5(self.core, path)
 
     def share_with(self, other: Net) -> None:

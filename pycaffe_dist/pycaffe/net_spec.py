@@ -207,9 +207,11 @@ class NetSpec:
         del self.tops[name]
 
     def keys(self) -> list[str]:
+        """The names of its tops."""
         return list(self.tops)
 
     def vals(self) -> list[Top | Function]:
+        """The tops themselves, in the same order."""
         return list(self.tops.values())
 
     def update(self, name: str, params: Facts) -> None:
@@ -217,6 +219,7 @@ class NetSpec:
         self[name].fn.params.update(params)
 
     def to_proto(self) -> NetParameter:
+        """The net of all layers that its tops depend on, named as its attributes are."""
         return _net(
             [top.fn for top in self.tops.values()],
             {top: name for name, top in self.tops.items()},

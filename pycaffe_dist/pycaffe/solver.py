@@ -51,25 +51,31 @@ class Solver:
 
     @property
     def net(self) -> Net:
+        """The training net."""
         return self._net
 
     @property
     def test_nets(self) -> NetVec:
+        """The nets that tests run, with the weights of ``net``."""
         return self._test_nets
 
     @property
     def iter(self) -> int:
+        """How many iterations it has made."""
         return self.core.iter
 
     @property
     def lr(self) -> float:
+        """The learning rate of this iteration."""
         return self.core.lr
 
     @property
     def param(self) -> SolverParameter:
+        """The settings, as a message; a change counts from the next iteration on."""
         return self.core.param
 
     def step(self, count: int) -> None:
+        """Make so many iterations, with tests and snapshots where they are due."""
         with self._watched():
             self.core.step(count)
 
@@ -87,12 +93,15 @@ class Solver:
         return self.history.as_svg()
 
     def restore(self, path: str) -> None:
+        """Go on from a .solverstate, or .solverstate.h5."""
         self.core.restore(path)
 
     def snapshot(self) -> None:
+        """Write weights and state now, by the solver's ``snapshot_prefix``."""
         self.core.snapshot()
 
     def apply_update(self) -> None:
+        """Update the weights with the gradients that are in the net."""
         with self._watched():
             self.core.apply_update()
 
@@ -164,26 +173,38 @@ class Solver:
 
 
 class SGDSolver(Solver):
+    """Stochastic gradient descent with momentum."""
+
     type = "SGD"
 
 
 class NesterovSolver(Solver):
+    """Nesterov's accelerated gradient."""
+
     type = "Nesterov"
 
 
 class AdaGradSolver(Solver):
+    """AdaGrad: each weight has a rate of its own, which falls with its gradients."""
+
     type = "AdaGrad"
 
 
 class RMSPropSolver(Solver):
+    """RMSProp: rates by a running mean of squared gradients (``rms_decay``)."""
+
     type = "RMSProp"
 
 
 class AdaDeltaSolver(Solver):
+    """AdaDelta: steps as large as the last ones were, without a rate to tune."""
+
     type = "AdaDelta"
 
 
 class AdamSolver(Solver):
+    """Adam: running means of gradients and of their squares, both corrected."""
+
     type = "Adam"
 
 

@@ -21,6 +21,7 @@ class Timer:
             self._started = time.perf_counter()
 
     def stop(self) -> None:
+        """End the measurement; nothing happens if none is running."""
         if self._started is not None:
             self._seconds = time.perf_counter() - self._started
             self._started = None
