@@ -19,10 +19,10 @@ from pycaffe_dist.errors import FileError
 
 _MOVING = "Cast Constant Flatten Identity Reshape Split Squeeze Transpose Unsqueeze"
 _PLAIN = """Abs Add And Ceil Clip Concat Cos Div Equal Erf Exp Floor Gather Greater GreaterOrEqual
-    Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or Pow Reciprocal ReduceL1 ReduceL2 ReduceMax
-    ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Shape Sigmoid Sign Sin Size
-    Slice Sqrt Sub Sum Tanh Where Xor"""
-_SLOW = "CumSum GatherElements GatherND MatMul NonZero ScatterElements ScatterND Trilu"
+    Less LessOrEqual Log MatMul Max Mean Min Mod Mul Neg Not Or Pow Reciprocal ReduceL1 ReduceL2
+    ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Shape Sigmoid
+    Sign Sin Size Slice Sqrt Sub Sum Tanh Where Xor"""
+_SLOW = "CumSum GatherElements GatherND NonZero ScatterElements ScatterND Trilu"
 MOVING = frozenset(_MOVING.split())  # these make no more than they are given
 PLAIN = MOVING.union(_PLAIN.split())
 GROWING = frozenset(("ConstantOfShape", "Expand", "Pad", "Range", "Tile"))
@@ -61,15 +61,20 @@ class Computing:
         wanted = shapes.get(node.output[0])
         if not self._is_allowed(node, used, wanted):
             return None
+        if node.op_type == "MatMul" and wanted is not None:  # sums of products take time
+            self._take(prod(wanted) * prod(constants[node.input[0]].shape[-1:]))
         try:
             made = self._run(node, constants)
         except Exception as e:  # the library raises what it likes
             words = (str(e).strip().splitlines() or [type(e).__name__])[0]
             raise self._error(node, f"cannot be computed beforehand: {words}") from e
-        self._room -= sum(values.nbytes for values in made.values())
+        self._take(sum(values.nbytes for values in made.values()))
+        return made
+
+    def _take(self, room: int) -> None:
+        self._room -= room
         if self._room < 0:
             raise FileError(f"{self.path}: more is computed from constants than the file holds")
-        return made
 
     def _is_allowed(self, node: onnx.NodeProto, used: int, wanted: tuple[int, ...] | None) -> bool:
         kinds = next((k for k in (PLAIN, GROWING, SLOW) if node.op_type in k), None)

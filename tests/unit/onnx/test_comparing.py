@@ -53,6 +53,13 @@ def test_a_mistake_is_not(net, inputs, caplog):
     assert "rounding" not in caplog.text
 
 
+@pytest.mark.parametrize(("times", "allowed"), [(9, True), (11, False)])
+def test_half_precision_may_round_ten_times_as_much(net, inputs, times, allowed):
+    once = compare(net, inputs, {"rest": inputs["y"] + 1}, 1e-2, half=True)["rest"].ours
+    wrong = inputs["y"] + np.float32(times * once * np.abs(inputs["y"]).max())
+    assert compare(net, inputs, {"rest": wrong}, 1e-2, half=True)["rest"].within(1e-2) == allowed
+
+
 def test_half_precision_is_judged_by_our_layers_in_half_precision(net, inputs):
     x, y = (inputs[name].astype(np.float16) for name in "xy")
     theirs = (np.float16(1000) * x + y) - np.float16(1000) * x

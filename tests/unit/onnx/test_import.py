@@ -396,6 +396,17 @@ def test_a_constant_that_would_be_huge_is_refused(tmp_path):
         read(path)
 
 
+def test_a_product_of_constants_is_computed_if_it_is_no_long_work(tmp_path):
+    nodes = [node("MatMul", ["a", "b"], ["c"]), node("Add", ["x", "c"], ["y"])]
+    first = {"a": rand(1, 512), "b": rand(512, 300)}
+    path = model_of(tmp_path, nodes, {"x": (2, 300)}, first)
+    agrees(path, *read(path), limit=1e-4)
+    large = {name: np.zeros((1500, 1500), np.float32) for name in "ab"}
+    path = model_of(tmp_path, nodes, {"x": (1500, 1500)}, large)
+    with pytest.raises(FileError, match="more is computed from constants than the file holds"):
+        read(path)
+
+
 def test_memory_for_weights_that_a_shape_merely_asks_for_is_not_taken(tmp_path):
     nodes = [node("Flatten", ["x"], ["f"]), node("Gemm", ["f", "w"], ["y"], transB=1)]
     path = model_of(tmp_path, nodes, {"x": (1, 1 << 25)}, {"w": rand(5, 144)})

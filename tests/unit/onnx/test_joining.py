@@ -206,3 +206,27 @@ def test_a_layer_works_in_place_where_nobody_wants_what_it_reads(tmp_path, case)
         kept["k"] = np.float32(2)
     made = layers(tmp_path, nodes, kept)
     assert any(la.bottom[:1] == la.top[:1] for la in made) == in_place
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("strides", "pads", "types", "rounds"),
+    [
+        ([2, 2], [0, 0, 1, 1], ["Pooling"], None),  # the last windows reach over the edge
+        ([2, 2], [1, 1, 2, 2], ["Pooling"], None),
+        ([2, 2], [1, 1, 0, 0], ["Pooling"], "FLOOR"),  # no window reaches the padding behind
+        ([1, 1], [0, 1, 2, 0], ["Pad", "Pooling"], "FLOOR"),
+    ],
+)
+def test_padding_behind_that_is_as_caffes(tmp_path, strides, pads, types, rounds):
+    size = {"x": (2, 4, 10, 8)}
+    pool = node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=strides, pads=pads)
+    path = model_of(tmp_path, [pool], size, {})
+    net, model = read(path)
+    agrees(path, net, model)
+    made = [la for la in net.net_param.layer if la.type != "Input"]
+    assert [la.type for la in made] == types
+    p = made[-1].pooling_param
+    assert (p.RoundMode.Name(p.round_mode) if p.HasField("round_mode") else None) == rounds

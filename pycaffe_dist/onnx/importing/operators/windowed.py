@@ -141,6 +141,10 @@ def pooling(b: Builder, op: Operator) -> None:
     mean, ceil = op.kind == "AveragePool", bool(op.a.get("ceil_mode", 0))
     counts = bool(op.a.get("count_include_pad", 0))
     source, pads = op.inputs[0], begin
+    if not mean and not ceil and begin != end:  # the same windows with the same padding, if so
+        old, new = b.shape(op, source), b.shape(op, op.outputs[0])[2:]
+        sizes = [_sizes_of(old, begin, kernel, strides, up) for up in (False, True)]
+        ceil, end = (sizes[0] != new, begin) if new in sizes else (False, end)
     if begin != end or any(p >= k for p, k in zip(begin, kernel, strict=True)):
         b.refuse(
             op, mean and not counts, "has another padding behind than before, which is not counted"
@@ -158,6 +162,22 @@ def pooling(b: Builder, op: Operator) -> None:
         p.round_mode = PoolingParameter.FLOOR
     if mean and any(pads) and not counts:
         p.avg_include_pad = False
+
+
+def _sizes_of(
+    shape: Sequence[int],
+    pads: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    up: bool,
+) -> tuple[int, ...]:
+    """Of Caffe's Pooling, which if it rounds up leaves out a window that begins in the padding."""
+    found = []
+    for size, pad, k, stride in zip(shape[2:], pads, kernel, strides, strict=True):
+        room = size + 2 * pad - k
+        count = (-(-room // stride) if up else room // stride) + 1
+        found.append(count - (up and pad > 0 and (count - 1) * stride >= size + pad))
+    return tuple(found)
 
 
 @imports("GlobalAveragePool", "GlobalMaxPool")
