@@ -150,6 +150,7 @@ WITHOUT = {
             "DetectionEvaluate",
             "DetectionOutput",
             "LabelsequenceAccuracy",
+            "PixelProposal",
             "Proposal",
             "SegAccuracy",
             "SegmentationEvaluate",

@@ -306,6 +306,23 @@ def test_anchors_are_faster_rcnns():
     np.testing.assert_array_equal(found + 1, want)  # its table counts pixels from 1
 
 
+def test_anchors_of_sizes_in_pixels():
+    """happynear's: scales of 24 and 40 pixels at a base of 16; the width of ratio 2 is 24/√2."""
+    layer = """type: "Proposal" proposal_param { ratio: [1, 2] scale: [24, 40] base_size: 16
+        min_size: 1 }"""
+    shapes = [(1, 8, 1, 1), (1, 16, 1, 1), np.array([[100.0, 100, 1, 1]])]
+    run = LayerRun(LayerCase(layer, shapes, bottoms=[]))
+    sides = run.layer.anchors[:, 2:] - run.layer.anchors[:, :2]
+    want = [int(n - 1 + 0.5) for w in (24, 40, 24 / 2**0.5, 40 / 2**0.5) for n in (w, w)]
+    want[5::2] = [int(side * 2**0.5 - 1 + 0.5) for side in (24, 40)]
+    np.testing.assert_array_equal(sides.ravel(), want)
+    np.testing.assert_array_equal(run.layer.anchors.sum(1), [30] * 4)
+    mixed = layer.replace("[24, 40]", "[8, 40]")
+    assert LayerRun(LayerCase(mixed, shapes, bottoms=[])).layer.anchors[0].tolist() == [
+        *(-56, -56, 71, 71)
+    ]
+
+
 def test_proposals_of_several_images():
     rng = np.random.default_rng(3)
     scores, shifts = rng.random((2, 4, 3, 5)), rng.normal(size=(2, 8, 3, 5)) * 0.1

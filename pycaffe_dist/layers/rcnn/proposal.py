@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from pycaffe_dist.blob import Views
 from pycaffe_dist.boxes import nms
 from pycaffe_dist.layer import Layer, register
 from pycaffe_dist.layers.without_gradient import WithoutGradient
-from pycaffe_dist.proto.caffe_pb2 import AnchorTargetParameter, ProposalParameter
+from pycaffe_dist.proto.caffe_pb2 import AnchorTargetParameter, LayerParameter, ProposalParameter
+
+Make = Callable[[int, Sequence[float], Sequence[float]], Array]
 
 RATIOS, SCALES = (0.5, 1.0, 2.0), (8.0, 16.0, 32.0)
 
@@ -36,8 +38,10 @@ class Proposal(WithoutGradient):
     on_host = True
 
     def setup(self, bottom: Views, top: Views) -> None:
-        p = self.layer_param.proposal_param
-        self.anchors = checked_anchors(self, p)
+        self.anchors = checked_anchors(self, self.layer_param.proposal_param, self.make_anchors)
+
+    def make_anchors(self, base: int, ratios: Sequence[float], scales: Sequence[float]) -> Array:
+        return anchors(base, ratios, scales)
 
     def reshape(self, bottom: Views, top: Views) -> None:
         scores, shifts, info = (view.shape for view in bottom)
@@ -92,14 +96,42 @@ class Proposal(WithoutGradient):
             view.reshape(count)
 
 
-def checked_anchors(layer: Layer, p: ProposalParameter | AnchorTargetParameter) -> Array:
+def _in_pixels(param: LayerParameter) -> bool:
+    p = param.proposal_param
+    return bool(p.scale) and min(p.scale) > p.base_size
+
+
+@register(
+    "Proposal",
+    dialect="happynear",
+    when=_in_pixels,
+    why="every scale is larger than base_size, so it is a size in pixels",
+)
+class PixelProposal(Proposal):
+    """Proposal of happynear's fork: a ``scale`` is the side of a square anchor, in pixels.
+
+    An anchor of the ratio r is scale/√r wide and that times r high, both rounded.
+    """
+
+    def make_anchors(self, base: int, ratios: Sequence[float], scales: Sequence[float]) -> Array:
+        width = np.sqrt(1 / np.array(ratios, np.float64))[:, None] * np.array(scales, np.float64)
+        height = width * np.array(ratios, np.float64)[:, None]
+        sides = np.stack([width, height], axis=2).reshape(-1, 2)
+        half = np.floor(sides - 0.5) / 2
+        middle = (base - 1) / 2
+        return np.concatenate([middle - half, middle + half], axis=1)
+
+
+def checked_anchors(
+    layer: Layer, p: ProposalParameter | AnchorTargetParameter, make: Make | None = None
+) -> Array:
     """The anchors of a layer's settings, which have to make sense."""
     layer.check(p.feat_stride > 0, "feat_stride must be above 0")
     layer.check(p.base_size > 0, f"base_size must be above 0, found {p.base_size}")
     for name, values in (("ratio", p.ratio), ("scale", p.scale)):
         fit = all(0 < v < np.inf for v in values)
         layer.check(fit, f"each {name} must be above 0 and finite, found {[*values]}")
-    return anchors(p.base_size, p.ratio or RATIOS, p.scale or SCALES)
+    return (make or anchors)(p.base_size, p.ratio or RATIOS, p.scale or SCALES)
 
 
 def anchors(base: int, ratios: Sequence[float], scales: Sequence[float]) -> Array:
