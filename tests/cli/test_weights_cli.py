@@ -83,6 +83,14 @@ def test_diff_of_the_same_and_of_nearly_the_same(call, folder):
     assert (done.returncode, done.stdout) == (0, "no difference above 1e-05\n")
 
 
+def test_a_difference_of_just_the_tolerance_does_not_count(call, folder):
+    write(folder / "one.caffemodel", last=[np.float32([1, 2])])
+    write(folder / "two.caffemodel", last=[np.float32([1, 2.5])])  # a quarter of 2 apart
+    for tolerance, code in (("0.25", 0), ("0.2", 1)):
+        given = ("one.caffemodel", "two.caffemodel", "--tolerance", tolerance)
+        assert call("weights", "diff", *given).returncode == code
+
+
 def test_diff_of_other_shapes(call, folder):
     write(folder / "b.caffemodel", conv=[CONV[:1], BIAS], score=[SCORE, np.ones(4, np.float32)])
     done = call("weights", "diff", "a.caffemodel", "b.caffemodel")

@@ -103,6 +103,13 @@ NETS = {
         None,
         "Normalised",
     ),
+    "relu into another blob": (
+        conv("data", "a", 16, UNBIASED)
+        + (NORM + SCALE).replace('"c"', '"a"')
+        + RELU.replace('bottom: "c"', 'bottom: "a"'),
+        "Normalised",
+        "Folded",
+    ),
 }
 
 

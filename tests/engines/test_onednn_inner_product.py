@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycaffe_dist.engines import create
+from pycaffe_dist.engines.onednn.core.products import outer
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES
 from pycaffe_dist.testing.twins import Twins
 
@@ -92,3 +93,12 @@ def test_a_product_of_factors_side_by_side(rows, height, width, dtype):
         out = np.full((a.shape[1], b.shape[1]), np.nan, dtype)
         ENGINE.outer(a, b, out)
         np.testing.assert_allclose(out, a.T @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_that_overlap_are_not_for_the_fast_product():
+    rows = np.lib.stride_tricks.sliding_window_view(np.arange(10, dtype=np.float32), 4)
+    out = np.empty((4, 4), np.float32)
+    assert outer(rows.copy(), rows.copy(), out)
+    np.testing.assert_allclose(out, rows.T @ rows)
+    for factors in ((rows, rows.copy()), (rows.copy(), rows)):
+        assert not outer(*factors, out)

@@ -8,9 +8,11 @@ import pytest
 from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY
 from pycaffe_dist.engines.onednn.core import winograd
+from pycaffe_dist.engines.onednn.core.blocks import blocked, channels_last
 from pycaffe_dist.engines.onednn.core.library import OneDnnError
-from pycaffe_dist.engines.onednn.core.primitives import Layout
+from pycaffe_dist.engines.onednn.core.primitives import Layout, plain, strided
 from pycaffe_dist.engines.onednn.core.remembered import CHOICES
+from pycaffe_dist.engines.onednn.core.tiles import block_of
 from pycaffe_dist.engines.onednn.core.winograd import F2, F4
 from pycaffe_dist.engines.onednn.layers import convolution
 from pycaffe_dist.layer import Context
@@ -148,6 +150,15 @@ def test_channels_that_are_no_whole_blocks_are_refused(filtering):
     with pytest.raises(OneDnnError):
         net.forward()
         net.layers[1]._winograd(filtering, "gather", True, ())
+
+
+def test_channels_that_lie_side_by_side_are_counted():
+    assert block_of(channels_last((2, 24, 5, 3))) == 24
+    assert [block_of(blocked((2, 32, 5, 3), block)) for block in (8, 16)] == [8, 16]
+    gaps = strided((2, 32, 5, 3), (960, 1, 96, 32))
+    for other in (plain((2, 4, 5, 3)), blocked((2, 24, 5, 3), 16), gaps):
+        with pytest.raises(OneDnnError, match="not blocked by channels, or have gaps"):
+            block_of(other)
 
 
 def test_few_channels_are_not_worth_large_tiles():

@@ -26,15 +26,19 @@ def test_link_seconds_are_those_of_the_bytes():
     four = cluster(4)
     assert cost("allreduce", four).link == pytest.approx(2 * 3 / 4 * 4 * 12)
     assert cost("sharded", four).link == pytest.approx(2 * 3 / 4 * 4 * 12)
+    assert cost("updates", four).link == pytest.approx(2 * 3 / 4 * 4 * 12)
     assert cost("sfb", four).link == pytest.approx(4 * 2 * 3 * (4 + 3))
     # The owner receives everybody's factors, then sends everybody the matrix.
     assert cost("sf-push", four).link == pytest.approx(4 * 2 * 3 * 7 + 3 * 4 * 12)
 
 
 def test_every_message_pays_the_latency():
-    four = cluster(4, links=replace(LINK_ONLY, between=AlphaBeta(1.0, 0.0)))
-    assert cost("allreduce", four).link == 6
+    latency = replace(LINK_ONLY, between=AlphaBeta(1.0, 0.0))
+    four = cluster(4, links=latency)
+    assert cost("allreduce", four).link == cost("updates", four).link == 6
     assert cost("sfb", four).link == 3
+    assert cost("sf-push", four).link == 3 + 3
+    assert cost("sf-push", cluster(4, 2, latency)).link == 2 + 1  # of each rank, and back
 
 
 def test_a_leader_sends_the_factors_of_all_its_ranks_but_one_sum():

@@ -1,11 +1,18 @@
 import queue
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pycaffe_dist.errors import NetError
-from pycaffe_dist.parallel.plan.links import bits_per_second, measure_links, measure_rank
+from pycaffe_dist.parallel.plan import links as links_module
+from pycaffe_dist.parallel.plan.links import (
+    bits_per_second,
+    measure_devices,
+    measure_links,
+    measure_rank,
+)
 from pycaffe_dist.parallel.transport.communicator import Communicator, Nodes
 from pycaffe_dist.parallel.transport.solo import SoloCommunicator
 
@@ -110,6 +117,31 @@ def test_the_gemm_that_is_timed_is_the_gemm_that_is_counted():
 
     flops, _ = measure_rank(Counting)
     assert flops > 0 and set(calls) == {2 * 256 * 1024 * 1024}
+
+
+def test_links_of_devices_are_the_seconds_and_bytes_to_each_other_device(monkeypatch):
+    now = [0.0]
+
+    def gather(pairs):
+        ((part, whole),) = pairs
+        assert whole.size == 3 * part.size
+        now[0] += 2 * (1e-5 + 1e-9 * part.nbytes)  # to two others, one after the other
+
+    def begin(work):
+        work()
+        return SimpleNamespace(wait=lambda: None)
+
+    clock = SimpleNamespace(perf_counter=lambda: now[0])
+    monkeypatch.setattr(links_module, "time", clock)
+    monkeypatch.setattr(links_module, "measure_rank", lambda xp: (2e9, 4e9))
+    monkeypatch.setattr(links_module, "_slowest", lambda comm, seconds: seconds)
+    nccl = SimpleNamespace(engine=SimpleNamespace(xp=np), all_gather=gather, begin=begin)
+    links = measure_devices(SimpleNamespace(size=3), nccl)
+    assert links.between == links.within
+    assert links.between.alpha == pytest.approx(1e-5, rel=1e-3)
+    assert links.between.beta == pytest.approx(1e-9, rel=1e-3)
+    assert (links.gemm_flops, links.memory_bandwidth) == pytest.approx((2e9, 4e9))
+    assert links.handling == 0  # by the device
 
 
 @pytest.mark.parametrize(
