@@ -103,13 +103,6 @@ NETS = {
         None,
         "Normalised",
     ),
-    "relu into another blob": (
-        conv("data", "a", 16, UNBIASED)
-        + (NORM + SCALE).replace('"c"', '"a"')
-        + RELU.replace('bottom: "c"', 'bottom: "a"'),
-        "Normalised",
-        "Folded",
-    ),
 }
 
 
