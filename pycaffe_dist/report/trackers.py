@@ -65,6 +65,8 @@ class MLflow(Tracker):
         self.mlflow = require("mlflow", "track", "--report mlflow")
         if "MLFLOW_TRACKING_URI" not in os.environ:
             make_folder(folder)
+            # Newer versions want a database for that, which mlflow-skinny does not bring.
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
             self.mlflow.set_tracking_uri(Path(folder, "mlruns").absolute().as_uri())
         self.mlflow.start_run(run_name=Path(folder).name)
         self.mlflow.log_params({name: value[:500] for name, value in settings.items()})

@@ -132,10 +132,15 @@ def _reporter(name: str, options: TrainOptions, solver: Solver) -> TensorBoard |
     if name == "tensorboard":
         return TensorBoard(folder, solver.net)
     if name in TRACKERS:
-        settings = {field.name: str(value) for field, value in solver.param.ListFields()}
+        settings = {field.name: _as_written(value) for field, value in solver.param.ListFields()}
         return TRACKERS[name](folder, settings)
     known = ("tensorboard", *TRACKERS)
     raise NetError(f"--report {name}: there are {', '.join(known)}{did_you_mean(name, known)}")
+
+
+def _as_written(value: object) -> str:
+    """A setting as its file has it: floats have 32 bits there."""
+    return f"{value:.7g}" if isinstance(value, float) else str(value)
 
 
 def _lifeline(solver: Solver) -> Lifeline:

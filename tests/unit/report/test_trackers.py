@@ -1,10 +1,13 @@
-"""What Weights & Biases and MLflow are told; stand-ins note it, as both want another protobuf."""
+"""What Weights & Biases and MLflow are told, by stand-ins and by themselves, offline."""
 
 import math
+import os
+import subprocess
 import sys
 import types
 
 import pytest
+from made_runs import NET, SOLVER, make_data
 
 from pycaffe_dist import events as e
 from pycaffe_dist.errors import MissingPartError
@@ -72,3 +75,31 @@ def test_one_that_is_not_installed(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(MissingPartError, match="wandb"):
         WandB(str(tmp_path), {})
+
+
+@pytest.mark.timeout(180)  # both take their time to start
+def test_both_write_their_own_files_without_a_network(tmp_path):
+    make_data(tmp_path)
+    (tmp_path / "net.prototxt").write_text(NET)
+    (tmp_path / "solver.prototxt").write_text(SOLVER)
+    words = ["train", "--solver", "solver.prototxt", "--run-dir", "run", "--max-iter", "6", "-q"]
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("WANDB_", "MLFLOW_"))}
+    env |= {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "pycaffe_dist", *words, "--report", "wandb,mlflow"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (written,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
+    assert all(name in written.read_bytes() for name in (b"train/loss", b"train/lr", b"test0/acc"))
+    (folder,) = (tmp_path / "run" / "mlruns").glob("*/*/metrics")
+    rows = [line.split() for line in (folder / "test0" / "acc").read_text().splitlines()]
+    assert [int(step) for _, _, step in rows] == [0, 5]
+    rates = [line.split() for line in (folder / "train" / "lr").read_text().splitlines()]
+    assert [(round(float(rate), 6), int(step)) for _, rate, step in rates] == [
+        *((0.05, 0), (0.05, 2), (0.05, 4))
+    ]
+    assert (folder.parent / "params" / "base_lr").read_text() == "0.05"
