@@ -108,6 +108,8 @@ def _add_preparation(p: argparse.ArgumentParser) -> None:
     group = p.add_argument_group("images in")
     text = "take uint8 RGB images (N, H, W, C) of any size, and prepare them in the file"
     flag(group, "preprocess", action="store_true", help=text)
+    text = "compare on this image too, prepared by the flags below; may be repeated"
+    flag(group, "try_image", action="append", default=[], metavar="FILE", help=text)
     flag(group, "mean_file", default="", metavar="FILE", help="a mean as .binaryproto or .npy")
     flag(
         group, "mean_value", type=numbers(float), default=(), metavar="B,G,R", help="or its values"
@@ -123,12 +125,15 @@ def _export(p: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     # These bring onnx, which is an extra.
     from pycaffe_dist.tools.export import Wanted, export_model
 
+    prepared = _preparation(args)
     wanted = Wanted(
         opset=args.opset,
         dynamic=_dynamic(p, args.dynamic),
         fold=args.fold,
         fp16=args.fp16,
-        preprocess=_preparation(args),
+        preprocess=prepared if args.preprocess else None,
+        images=tuple(args.try_image),
+        prepared=prepared,
         labels=_labels(args.labels),
         level=args.level,
         stages=tuple(args.stage.split(",")),
@@ -165,9 +170,7 @@ def _dynamic(p: argparse.ArgumentParser, given: list[str]) -> Dynamic:
     return found
 
 
-def _preparation(args: argparse.Namespace) -> Preprocess | None:
-    if not args.preprocess:
-        return None
+def _preparation(args: argparse.Namespace) -> Preprocess:
     from pycaffe_dist.onnx.preprocessing import Preprocess
     from pycaffe_dist.tools.preprocess import Preprocess as Files
 

@@ -26,6 +26,8 @@ from pycaffe_dist.onnx.preprocessing import Preprocess, preprocess
 from pycaffe_dist.onnx.writing import INLINE, Written, pointing, write_model
 from pycaffe_dist.proto.caffe_pb2 import NetState
 from pycaffe_dist.proto.nets import read_net
+from pycaffe_dist.pycaffe.io import resize_image
+from pycaffe_dist.tools.preprocess import read_picture
 from pycaffe_dist.version import VERSION
 
 LARGE = 64 << 20  # bytes of a file of which ONNX Runtime is to make no copies
@@ -41,6 +43,8 @@ class Wanted:
     fold: bool = False
     fp16: bool = False
     preprocess: Preprocess | None = None
+    images: tuple[str, ...] = ()  # to be compared, besides noise
+    prepared: Preprocess = field(default_factory=Preprocess)  # how
     labels: tuple[str, ...] = ()
     level: int = 0
     stages: tuple[str, ...] = ()
@@ -205,7 +209,7 @@ def _differences_of_large(
 def _passes(
     net: Net, made: Exported, wanted: Wanted
 ) -> Iterator[tuple[dict[str, Array], dict[str, Array]]]:
-    """What our net is given, and what the file: noise, and where sizes may change two of them."""
+    """What our net is given, and what the file: noise, where sizes may change two; then images."""
     rng = np.random.default_rng(1)
     axes = {value.name: _free(value) for value in made.model.graph.input}
     names = list(axes) if wanted.preprocess is None else [_source(net)]
@@ -219,8 +223,31 @@ def _passes(
             inputs = {n: rng.standard_normal(s).astype(np.float32) for n, s in shapes.items()}
             yield inputs, inputs
         else:
-            image, fed = _picture(rng, shapes[names[0]], wanted.preprocess)
-            yield {names[0]: image}, {made.model.graph.input[0].name: fed}
+            n, channels, height, width = shapes[names[0]]
+            raw = rng.integers(0, 256, (n, height, width, channels), np.uint8)
+            yield _as_given(raw, names[0], made, wanted)
+    for path in wanted.images:
+        yield _as_given(_image(path, names, shapes), names[0], made, wanted)
+
+
+def _as_given(
+    raw: Array, name: str, made: Exported, wanted: Wanted
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Images (N, H, W, C) of the net's own size, for our net prepared, for the file if it wants."""
+    how = wanted.preprocess or wanted.prepared
+    image = {name: how.apply(raw.astype(np.float32).transpose(0, 3, 1, 2))}
+    return image, {made.model.graph.input[0].name: raw} if wanted.preprocess else image
+
+
+def _image(path: str, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> Array:
+    """A picture in each place of the batch, as uint8 (N, H, W, C)."""
+    shape = shapes[names[0]]
+    if len(names) > 1 or len(shape) != 4 or shape[1] not in (1, 3):
+        found = ", ".join(f"{name} {sizes}" for name, sizes in shapes.items())
+        raise NetError(f"{path}: an image is for nets that take images alone, this takes {found}")
+    n, channels, height, width = shape
+    picture = resize_image(read_picture(path, channels == 3), (height, width))
+    return np.tile(np.round(picture * 255).astype(np.uint8), (n, 1, 1, 1))
 
 
 def _source(net: Net) -> str:
@@ -237,13 +264,3 @@ def _grow(net: Net, name: str, axes: list[int]) -> None:
     blob = net.blobs[net.blob_ids[name]]
     larger = {0: blob.shape[0] * 2} | {axis: blob.shape[axis] + 32 for axis in axes if axis}
     blob.reshape(*(larger[i] if i in axes else size for i, size in enumerate(blob.shape)))
-
-
-def _picture(
-    rng: np.random.Generator, shape: tuple[int, ...], how: Preprocess
-) -> tuple[Array, Array]:
-    """A made-up image for our net, prepared, and as it is for the file: of the net's own size."""
-    n, channels, height, width = shape
-    raw = rng.integers(0, 256, (n, height, width, channels), np.uint8)
-    values = raw.astype(np.float32).transpose(0, 3, 1, 2)
-    return how.apply(values), raw

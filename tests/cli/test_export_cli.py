@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from PIL import Image
 
 from pycaffe_dist.cli import main
 from pycaffe_dist.onnx.check import run_onnx
@@ -70,6 +71,7 @@ def test_labels_images_and_changing_batches(call, net):
         (["--dynamic", "data:x"], 2, "is none of batch, image and INPUT:AXIS,AXIS"),
         (["--labels", "none.txt"], 1, "none.txt"),
         (["none.caffemodel"], 1, "none.caffemodel"),
+        (["--try-image", "none.png"], 1, "none.png"),
         (["--dynamic", "image"], 1, "its weights are for 108 inputs"),
     ],
 )
@@ -92,6 +94,37 @@ def test_help_needs_no_onnx(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     assert "--preprocess" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_an_image_is_compared_too(call, net, monkeypatch, within):
+    seen = []
+
+    def run(path, inputs):
+        seen.append(inputs)
+        return run_onnx(Path(path), inputs)
+
+    monkeypatch.setattr(export, "run_apart", run)
+    Image.fromarray(np.full((12, 12, 3), (10, 20, 30), np.uint8)).save("image.png")
+    flags = ["--mean-value", "1,2,3", "--input-scale", "0.5"] + ["--preprocess"] * within
+    said = call("export", net, "-o", "net.onnx", "--try-image", "image.png", *flags)
+    assert said.returncode == 0, said.stderr
+    noise, image = [next(iter(inputs.values())) for inputs in seen]
+    assert noise.shape == image.shape
+    if within:
+        assert image.dtype == np.uint8
+        assert image[0, 2, 2].tolist() == [10, 20, 30]
+    else:  # blue first
+        assert image[0, :, 2, 2].tolist() == [14.5, 9, 3.5]
+
+
+def test_an_image_for_a_net_of_something_else_is_refused(call, net):
+    Image.fromarray(np.zeros((6, 6, 3), np.uint8)).save("image.png")
+    net.write_text(net.read_text().replace("dim: 3", "dim: 5"))
+    said = call("export", net, "-o", "net.onnx", "--try-image", "image.png")
+    assert said.returncode == 1
+    assert "this takes data (1, 5, 6, 6)" in said.stderr
+    assert not Path("net.onnx").exists()
 
 
 # -- large files ----------------------------------------------------------------------------------
