@@ -50,8 +50,9 @@ def numbers(text: str) -> list[int]:
             number = int(part)
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {EXAMPLE}, not {text!r}") from None
-        while fill and found and found[-1] > 0 and 2 * found[-1] < number:
-            found.append(2 * found[-1])
+        if fill and found and found[-1] > 0:
+            powers = [found[-1] << i for i in range(1, number.bit_length())]
+            found += [power for power in powers if power < number]
         fill = False
         found.append(number)
     if fill or not found:
