@@ -51,6 +51,16 @@ def test_weighted_sums_and_slopes():
     np.testing.assert_allclose(z, np.where(want > 0, want, want / 2), rtol=1e-5)
 
 
+@pytest.mark.parametrize("weights", [(2, 4), (-1, 2), (0, 2), (0, 0), (1, -1), (1, 1)], ids=str)
+def test_weighted_sums_of_two(weights):
+    code = Code(3, 8)
+    a, b, out = code.arguments
+    code.store(code.weighted(weights, [code.load(a), code.load(b)]), out)
+    x, y, z = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
+    code.finish()(address(x), address(y), address(z))
+    np.testing.assert_allclose(z, weights[0] * x + weights[1] * y, rtol=1e-5, atol=1e-6)
+
+
 def test_numbers_conditions_and_choices():
     code = Code(3, 8)
     a, b, out = code.arguments
