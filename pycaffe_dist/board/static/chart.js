@@ -62,8 +62,9 @@ export class Chart {
   lines(curve, x) {
     const scale = curve.rate ? "lr" : "y";
     const smooth = curve.smooth && curve.mean && !x;
+    // Of many runs lines are as thin as can be: wider ones take several times as long to draw.
     const raw = { x: curve.x, y: curve.y, label: curve.label, scale, test: curve.test, few: !x && curve.x.length < 80,
-      colour: smooth ? `${curve.colour}55` : curve.colour, width: smooth ? 1 : curve.rate ? 1 : 1.6,
+      colour: smooth ? `${curve.colour}55` : curve.colour, width: smooth || curve.rate || x ? 1 : 1.6,
       dash: curve.rate ? [2, 3] : curve.test ? [7, 4] : null };
     if (!smooth) return [raw];
     raw.pale = true;
