@@ -77,6 +77,8 @@ def train(path: Path) -> str:
 
 def compare_to_bvlc(path: Path) -> str:
     old_param = deployed(path)
+    if not is_whole(old_param):
+        raise NotMeant("no net in TEST")
     new_param = NetParameter()
     new_param.CopyFrom(old_param)
     deals, _ = to_bvlc(new_param)
@@ -184,6 +186,16 @@ def deployed(path: Path) -> NetParameter:
     for layer in ends:
         net.layer.remove(layer)
     return net
+
+
+def is_whole(net: NetParameter) -> bool:
+    """Whether each bottom is the top of a layer before it; nets for training alone are not."""
+    tops: set[str] = set()
+    for layer in net.layer:
+        if not tops.issuperset(layer.bottom):
+            return False
+        tops.update(layer.top)
+    return True
 
 
 def without_sources(net: NetParameter, batch: int | None) -> NetParameter:
