@@ -258,7 +258,7 @@ class _Planner:
             together = len(group.choices) > 1
             sent = 0
             for i, choice in enumerate(group.choices, 1):
-                share = choice.unit.load.values / group.load.values
+                share = choice.unit.load.values / max(1, group.load.values)
                 end = cost.bytes if i == len(group.choices) else sent + round(cost.bytes * share)
                 entries.append(
                     Entry(

@@ -236,6 +236,13 @@ def test_small_gradients_travel_together():
     assert list(sizes) == list(range(len(sizes))) and min(sizes.values()) > 1
 
 
+def test_a_parameter_without_values_sends_none():
+    parameter = 'layer { name: "p" type: "Parameter" top: "p" parameter_param { shape { dim: 0 } } }'
+    loss = 'layer { name: "loss" type: "Reduction" bottom: "p" top: "loss" loss_weight: 1 }'
+    (entry,) = plan_of(build(parameter, loss), 4).entries
+    assert (entry.params, entry.bytes) == ((0,), 0)
+
+
 def net_bytes(entry):
     return sum(4 * model("bvlc_googlenet").params.learnable[p].blob.count for p in entry.params)
 
