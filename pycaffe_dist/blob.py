@@ -75,10 +75,7 @@ class Blob:
 
     def count_from(self, begin: int, end: int | None = None) -> int:
         """The product of the dimensions from axis ``begin`` up to ``end``."""
-        product = 1
-        for d in self.shape[begin:end]:
-            product *= d
-        return product
+        return math.prod(self.shape[begin:end])
 
     def legacy_shape(self) -> tuple[int, int, int, int]:
         """num, channels, height, width: the shape with ones behind it."""
@@ -202,6 +199,12 @@ class View:
     @property
     def count(self) -> int:
         return self.blob.count
+
+    def reshape(self, *shape: int) -> None:
+        self.blob.reshape(*shape)
+
+    def count_from(self, begin: int, end: int | None = None) -> int:
+        return self.blob.count_from(begin, end)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.blob, name)

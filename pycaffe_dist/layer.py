@@ -278,10 +278,9 @@ class Layer:
 
     def set_loss_weights(self, top: Views) -> None:
         weights = list(self.layer_param.loss_weight)
-        self.check(
-            len(weights) in (0, len(top)),
-            f"{len(weights)} loss_weight for {len(top)} tops; give none or one for each",
-        )
+        if len(weights) not in (0, len(top)):
+            found = f"{len(weights)} loss_weight for {len(top)} tops"
+            raise self.error(f"{found}; give none or one for each")
         self.loss = weights or [0.0] * len(top)
         for view, weight in zip(top, self.loss, strict=True):
             if weight and not self.context.dry:

@@ -237,9 +237,9 @@ def test_small_gradients_travel_together():
 
 
 def test_a_parameter_without_values_sends_none():
-    parameter = 'layer { name: "p" type: "Parameter" top: "p" parameter_param { shape { dim: 0 } } }'
+    none = 'layer { name: "p" type: "Parameter" top: "p" parameter_param { shape { dim: 0 } } }'
     loss = 'layer { name: "loss" type: "Reduction" bottom: "p" top: "loss" loss_weight: 1 }'
-    (entry,) = plan_of(build(parameter, loss), 4).entries
+    (entry,) = plan_of(build(none, loss), 4).entries
     assert (entry.params, entry.bytes) == ((0,), 0)
 
 
