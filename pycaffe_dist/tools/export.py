@@ -134,9 +134,11 @@ def _checked(
     wrong = {name: one.apart for name, one in found.items() if not one.within(wanted.limit)}
     if wrong:
         parts = ", ".join(f"{name} by {apart:.2g}" for name, apart in wrong.items())
+        beyond = wanted.fp16 and any(np.isinf(found[name].ours) for name in wrong)
+        why = "Its values are too large for half precision. " if beyond else ""
         raise NetError(
             f"ONNX Runtime computes something else than this net: {parts} of the largest value, "
-            f"more than {wanted.limit:g}. Nothing was written; --tolerance allows more"
+            f"more than {wanted.limit:g}. {why}Nothing was written; --tolerance allows more"
         )
     return found
 

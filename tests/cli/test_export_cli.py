@@ -118,6 +118,13 @@ def test_an_image_is_compared_too(call, net, monkeypatch, within):
         assert image[0, :, 2, 2].tolist() == [14.5, 9, 3.5]
 
 
+def test_values_beyond_half_precision_are_told(call, net):
+    net.write_text(FILLED.format(std=3e4))
+    said = call("export", net, "-o", "net.onnx", "--fp16")
+    assert said.returncode == 1
+    assert "Its values are too large for half precision. Nothing was written" in said.stderr
+
+
 def test_an_image_for_a_net_of_something_else_is_refused(call, net):
     Image.fromarray(np.zeros((6, 6, 3), np.uint8)).save("image.png")
     net.write_text(net.read_text().replace("dim: 3", "dim: 5"))
