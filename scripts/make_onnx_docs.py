@@ -7,6 +7,7 @@ Every recorded case of tests/golden is exported by itself, and run by ONNX Runti
 
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,17 +17,18 @@ from recorded import build, cases, forward  # noqa: E402
 
 from pycaffe_dist.errors import NetError  # noqa: E402
 from pycaffe_dist.onnx.check import difference, run_onnx  # noqa: E402
-from pycaffe_dist.onnx.export import USUAL, export  # noqa: E402
+from pycaffe_dist.onnx.export import OLDEST, USUAL, export, newest  # noqa: E402
 from pycaffe_dist.onnx.writing import as_bytes  # noqa: E402
 
 PAGE = ROOT / "docs" / "onnx.md"
+SAME = 1e-4  # of the largest value
 MARK = "<!-- written by scripts/make_onnx_docs.py -->"
 
 
-def one(folder, name):
+def one(folder, name, opset):
     """The layers of a case with their operators, and the largest difference of its outputs."""
     net, inputs = build(folder, name)
-    made = export(net, USUAL)
+    made = export(net, opset)
     if not made.model.graph.output:
         return {}, 0.0
     theirs = run_onnx(as_bytes(made), inputs, threads=1)
@@ -39,24 +41,41 @@ def one(folder, name):
     return {types[n]: operators for n, operators in made.operators.items()}, worst
 
 
+def last_opset(folder, name):
+    """The newest opset with which ONNX Runtime computes a case as we do."""
+    for opset in range(newest(), OLDEST, -1):
+        with suppress(Exception):  # the library raises classes of its own
+            if one(folder, name, opset)[1] <= SAME:
+                return opset
+    return OLDEST
+
+
 def table():
     operators, worst, count, refused = defaultdict(set), defaultdict(float), defaultdict(int), {}
+    last = defaultdict(newest)
     for folder, name in cases():
         try:
-            layers, apart = one(folder, name)
+            found = [one(folder, name, opset) for opset in (OLDEST, USUAL)]
         except NetError as e:
             refused[name] = str(e)
             continue
-        for kind, used in layers.items():
-            operators[kind].update(used)
-            worst[kind] = max(worst[kind], apart)
+        end = last_opset(folder, name)
+        for layers, apart in found:
+            for kind, used in layers.items():
+                operators[kind].update(used)
+                worst[kind] = max(worst[kind], apart)
+        for kind in found[-1][0]:
             count[kind] += 1
-    rows = ["| layer | ONNX operators | cases | largest difference |", "|---|---|---|---|"]
+            # A case of one layer tells of that layer; one of a whole net, of any of its layers.
+            last[kind] = min(last[kind], end if len(found[-1][0]) == 1 else newest())
+    rows = ["| layer | ONNX operators | opsets | cases | largest difference |"]
+    rows.append("|---|---|---|---|---|")
     for kind in sorted(operators):
         used = (
             ", ".join(sorted(operators[kind])) or "none (a name for the same value, or a constant)"
         )
-        rows.append(f"| {kind} | {used} | {count[kind]} | {worst[kind]:.0e} |")
+        opsets = f"{OLDEST}–{last[kind]}"
+        rows.append(f"| {kind} | {used} | {opsets} | {count[kind]} | {worst[kind]:.0e} |")
     words = [f"- `{name}`: {why}" for name, why in sorted(refused.items())]
     return "\n".join([*rows, "", "Refused by name:", "", *words])
 
