@@ -16,7 +16,7 @@ from pycaffe_dist.board.places import Places
 from pycaffe_dist.board.predictor import Predictor
 from pycaffe_dist.board.runs import Run, Runs
 from pycaffe_dist.board.series import Series, drawn, grid, means, on_grid
-from pycaffe_dist.board.timeline import layer_times, timeline, traces
+from pycaffe_dist.board.timeline import layer_times, loose_traces, timeline, traces
 from pycaffe_dist.errors import FileError
 
 LOOK_EVERY = 0.5  # seconds between two looks at the files that are known
@@ -183,10 +183,17 @@ class Board:
         return layer_view(self.runs.get(name), layer)
 
     def traces(self) -> list[dict[str, str]]:
+        """Those of runs, and those that lie beside them, which have no run."""
         runs = list(self.runs.by_name.values())
-        return [{"run": run.name, "trace": name} for run in runs for name in traces(run)]
+        found = [{"run": run.name, "trace": name} for run in runs for name in traces(run)]
+        return found + [{"run": "", "trace": n} for n in loose_traces(self.places, runs)]
 
     def timeline(self, name: str, trace: str, begin: float | None, end: float | None) -> Facts:
+        if not name:
+            loose = loose_traces(self.places, list(self.runs.by_name.values()))
+            if trace not in loose:
+                raise FileError(f"there is no trace {trace!r}")
+            return timeline(self.places.inside(loose[trace]), begin, end)
         run = self.runs.get(name)
         if trace not in traces(run):
             raise FileError(f"{name}: has no trace {trace!r}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict
 
 from pycaffe_dist.aliases import Facts
-from pycaffe_dist.board.runs import Run
+from pycaffe_dist.board.places import Places
+from pycaffe_dist.board.runs import DEEPEST, Run
 from pycaffe_dist.errors import FileError
 from pycaffe_dist.files import read_bytes, reading
 
@@ -28,20 +31,43 @@ class SpanRow(TypedDict):
 
 LARGEST = 256 << 20  # bytes of a trace
 MOST_SPANS = 20_000  # shown
+MOST_LOOSE = 100  # JSON files of a folder without a run that are looked into
 
 
 def traces(run: Run) -> list[str]:
     """The names of the traces in a run's folder: JSON files that begin as `--trace` writes them."""
     if run.folder is None:
         return []
-    found = []
-    for path in sorted(run.folder.glob("*.json")):
-        try:
-            if b'"traceEvents"' in read_bytes(run.file(path.name), 200):
-                found.append(path.name)
-        except FileError:
-            continue
+    paths = sorted(run.folder.glob("*.json"))
+    return [path.name for path in paths if _is_trace(run.places, path)]
+
+
+def loose_traces(places: Places, runs: Iterable[Run]) -> dict[str, Path]:
+    """Traces beside the runs, as `pcd simulate --timeline` writes them, by name."""
+    taken = {run.folder for run in runs}
+    found: dict[str, Path] = {}
+    for root in places.roots:
+        for top, folders, files in os.walk(root):
+            here = Path(top)
+            depth = len(here.relative_to(root).parts)
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and depth < DEEPEST)
+            if here in taken:
+                continue
+            for file in sorted(f for f in files if f.endswith(".json"))[:MOST_LOOSE]:
+                name = (here / file).relative_to(root).as_posix()
+                while name in found:  # in another of the folders
+                    name += "'"
+                if _is_trace(places, here / file):
+                    found[name] = here / file
     return found
+
+
+def _is_trace(places: Places, path: Path) -> bool:
+    """Whether a file in the board's folders begins as `--trace` writes it."""
+    try:
+        return b'"traceEvents"' in read_bytes(places.inside(path), 200)
+    except FileError:
+        return False
 
 
 def read_trace(path: Path) -> list[SpanRow]:

@@ -8,10 +8,10 @@ export async function show(main) {
   main.append(el("h1", {}, "Cluster"));
   const traces = await get("traces");
   if (!traces.length) {
-    main.append(empty("No run has a trace: `pcd train --ranks 4 --run-dir runs/NAME --trace runs/NAME/trace.json` writes one."));
+    main.append(empty("No run has a trace: `pcd train --ranks 4 --run-dir runs/NAME --trace runs/NAME/trace.json` writes one, and `pcd simulate --timeline FILE` of a cluster that is not there."));
     return;
   }
-  const names = traces.map((each) => `${each.run}: ${each.trace}`);
+  const names = traces.map((each) => (each.run ? `${each.run}: ${each.trace}` : each.trace));
   const place = el("div");
   const load = async (index, span = {}) => {
     const { run, trace } = traces[index];

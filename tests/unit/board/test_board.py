@@ -5,7 +5,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from made_runs import line, write_run
+from made_runs import line, write_run, write_trace
 
 from pycaffe_dist.board import board as board_module
 from pycaffe_dist.board.board import FEW, MANY, Board
@@ -300,3 +300,25 @@ def test_waiting_ends_when_a_run_changes(tmp_path):
         pass
     waiting.join(30)
     assert found == [{"r": 1}]
+
+
+def test_traces_of_runs_and_beside_them(tmp_path):
+    """`pcd simulate --timeline` writes a trace where no run is; links lead nowhere."""
+    for top in ("a", "b"):
+        (tmp_path / top / "deep").mkdir(parents=True)
+        write_trace(tmp_path / top / "deep" / "simulated.json")
+    write_trace(write_run(tmp_path / "a" / "run") / "trace.json")
+    (tmp_path / "a" / "other.json").write_text("{}")
+    write_trace(tmp_path / "outside.json")
+    (tmp_path / "a" / "link.json").symlink_to(tmp_path / "outside.json")
+    board = Board(Places([str(tmp_path / "a"), str(tmp_path / "b")]))
+    assert board.traces() == [
+        {"run": "run", "trace": "trace.json"},
+        {"run": "", "trace": "deep/simulated.json"},
+        {"run": "", "trace": "deep/simulated.json'"},
+    ]
+    said = board.timeline("", "deep/simulated.json'", None, None)
+    assert [row["rank"] for row in said["ranks"]] == [0, 1]
+    for wrong in ("link.json", "../outside.json", "run/trace.json"):
+        with pytest.raises(FileError, match="there is no trace"):
+            board.timeline("", wrong, None, None)
