@@ -55,6 +55,7 @@ def test_the_scale_within_intels_engines_is_passed_over_with_a_word() -> None:
     given = layer("batch_norm_param { filler { value: 1 } } pruning_param { coeff: 0.5 }")
     assert passed_over(given) == ["pruning_param", "BatchNormParameter.filler"]
     assert ignored(given) == []
+    assert passed_over(layer("pruning_param { coeff: 0.5 }")) == ["pruning_param"]
 
 
 def test_what_changes_nothing() -> None:
