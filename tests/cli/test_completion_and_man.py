@@ -1,5 +1,6 @@
 """Completions by the shells themselves, and manual pages by man's own formatter."""
 
+import re
 import shutil
 import subprocess
 
@@ -47,6 +48,13 @@ def test_zsh_and_fish_have_every_verb_and_flag_with_its_text(scripts, shell):
         assert (f"{name}[" if shell == "zsh" else f"-l {name[2:]} ") in text
     if shutil.which(shell):
         subprocess.run([shell, "-n", str(scripts / shell)], check=True)
+
+
+def test_fish_has_flags_of_one_letter_and_none_of_more_behind_one_dash(scripts):
+    text = (scripts / "fish").read_text()
+    assert "from train' -s h -l help -d" in text
+    assert set(re.findall(r" -s (\S+)", text)) >= {"h", "q", "v"}
+    assert not re.search(r" -s \S\S", text)
 
 
 def test_manual_pages(tmp_path):
