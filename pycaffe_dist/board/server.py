@@ -220,7 +220,7 @@ def _curves(h: Handler, q: Query) -> object:
 
 def _timeline(h: Handler, q: Query) -> object:
     span = [float(q[name]) if name in q else None for name in ("from", "to")]
-    return h.server.board.timeline(q["run"], q["trace"], span[0], span[1])
+    return h.server.board.timeline(q.get("run", ""), q["trace"], span[0], span[1])
 
 
 def _activations(h: Handler, q: Query) -> object:

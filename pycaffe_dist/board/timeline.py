@@ -118,7 +118,7 @@ def _second_step(spans: list[SpanRow], whole: float) -> tuple[float, float]:
     begins = sorted(s["begin"] for s in forward if s["name"] == first)
     if len(begins) > 2:
         return begins[1], begins[2]
-    return (begins[-1] if begins else 0.0), whole
+    return (begins[-1] if len(begins) == 2 else 0.0), whole
 
 
 def _by_rank(spans: list[SpanRow]) -> list[Facts]:

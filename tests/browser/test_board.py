@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from made_runs import EVIL, line, metrics_of, write_run
+from made_runs import EVIL, line, metrics_of, write_run, write_trace
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -173,6 +173,15 @@ def test_the_cluster(page):
     first = page.one('tr[data-rank="0"]').text
     assert "18 ms" in first and "50 %" in first and "waited for it" in first
     assert "waited for it" not in page.one('tr[data-rank="1"]').text
+
+
+def test_a_simulated_step_that_lies_beside_the_runs(serve, tmp_path):
+    write_trace(tmp_path / "simulated.json")
+    page = serve([tmp_path])
+    page.open("cluster")
+    assert [o.text for o in page.all("option")] == ["simulated.json"]
+    page.wait(lambda: len(page.all(".span.wait")) == 2)
+    assert not page.errors()
 
 
 def test_predictions(page, project):

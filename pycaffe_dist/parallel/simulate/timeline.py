@@ -15,10 +15,14 @@ def write_timeline(path: str, case: Case, variant: Variant, nodes: int) -> None:
     plan, schedule = case.schedule(variant, nodes)
     spans: list[list[list[Json]]] = [[] for _ in range(min(plan.ranks, MOST_RANKS))]
 
+    facts: dict[str, dict[str, Json]] = {
+        f"{t.name} ({t.scheme})": {"scheme": t.scheme, "sent": t.bytes} for t in schedule.transfers
+    }
+
     def note(kind: str, name: str, begin: Array, end: Array) -> None:
         for rank, mine in enumerate(spans):
             if end[rank] > begin[rank]:
-                mine.append([kind, name, float(begin[rank]), float(end[rank]), {}])
+                mine.append([kind, name, float(begin[rank]), float(end[rank]), facts.get(name, {})])
 
     steps(schedule, case.paces(plan.ranks)[:1], note, case.net.layer_names)
     host = f"simulated node {{}} of {nodes}"

@@ -89,6 +89,12 @@ def test_the_second_step_is_shown_first(trace, steps, stretch):
     assert (half["begin"], half["end"]) == stretch
 
 
+def test_a_step_alone_is_shown_whole(trace):
+    """A simulated one begins with its backward pass."""
+    said = timeline(trace(span("conv backward", 0, 5), span("conv forward", 7, 2)))
+    assert (said["begin"], said["end"]) == (0, 9)
+
+
 def test_a_trace_without_layers_is_shown_whole(trace):
     said = timeline(trace(span("x", 1, 4, kind="wait")))
     assert (said["begin"], said["end"]) == (0, 5)

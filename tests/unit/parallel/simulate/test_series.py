@@ -225,6 +225,8 @@ def test_a_timeline_has_the_first_ranks_and_no_empty_spans(case, tmp_path, monke
     assert computed[0, "ip backward"] == pytest.approx(4e6)
     assert computed[1, "ip forward"] == pytest.approx(1e6)
     assert not any(name.startswith("loss") for _, name in computed)
+    sent = [e["args"] for e in spans if e["cat"] == "exchange"]
+    assert sent and all(fact["scheme"] and fact["sent"] > 0 for fact in sent)
     names = [json.dumps(e) for e in events if e["ph"] == "M"]
     for rank, node in ((0, 0), (1, 0), (2, 1)):
         assert any(f"simulated node {node} of 2" in n and f'"pid": {rank}' in n for n in names)
