@@ -33,6 +33,7 @@ def test_a_net_is_written_and_the_difference_told(call, net):
     assert "ip: largest difference" in said.stdout
     assert "No weights are given" in said.stderr
     model = onnx.load("net.onnx")
+    assert model.opset_import[0].version == 17  # unless asked for another
     about = {prop.key: prop.value for prop in model.metadata_props}
     assert about["source"] == str(net)
     found = run_onnx(Path("net.onnx"), {"data": np.ones((1, 3, 6, 6), np.float32)})

@@ -12,8 +12,9 @@ from pycaffe_dist import engines
 from pycaffe_dist.engines import NUMPY, create
 from pycaffe_dist.engines.onednn.core import library
 from pycaffe_dist.engines.onednn.core.bfloat16 import Rounded, narrowed, rounded, widened
-from pycaffe_dist.engines.onednn.core.library import BF16
+from pycaffe_dist.engines.onednn.core.library import BF16, F32
 from pycaffe_dist.engines.onednn.core.primitives import Layout, plain
+from pycaffe_dist.engines.onednn.core.products import mark_of
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.layer import Context
 from pycaffe_dist.memory import HOST
@@ -378,3 +379,8 @@ def test_a_product_in_fp32_is_rounded_as_bfloat16_would(which):
         assert seen == [[fine, coarse, coarse]] and after == [coarse, fine, fine]
     else:
         assert seen == [[coarse, fine, fine, coarse]] and after == [fine] * 4
+
+
+def test_what_is_in_fp32_beside_bf16_is_named_so():
+    assert mark_of(F32, (F32, BF16)) == " fp32"
+    assert mark_of(F32, (F32,)) == mark_of(BF16, (F32, BF16)) == mark_of(BF16, (BF16,)) == ""
