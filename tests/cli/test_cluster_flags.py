@@ -2,6 +2,7 @@ import argparse
 
 import pytest
 
+from pycaffe_dist.cli import train
 from pycaffe_dist.cli._cluster_flags import add_cluster, asked_ranks, by_layer, cluster_settings
 from pycaffe_dist.errors import NetError
 from pycaffe_dist.parallel.settings import ClusterSettings
@@ -106,3 +107,11 @@ def test_numbers_that_a_script_gives_are_looked_at(name, bad, good):
     flag = name.replace("_", "-")
     with pytest.raises(NetError, match=rf"--{flag} .*, not {bad}"):
         ClusterSettings(**{name: bad})
+
+
+@pytest.mark.parametrize(("rank", "device"), [(0, 4), (1, 7), (2, 4), (3, 7)])
+def test_ranks_of_a_host_take_its_devices_in_turn(monkeypatch, rank, device):
+    monkeypatch.setattr(train, "devices", lambda given, engine: [4, 7])
+    monkeypatch.setattr(train, "local_rank", lambda: rank)
+    argv = ["-solver", "solver.prototxt", "-gpu", "4,7"]
+    assert train.options_of(train.parse(argv), argv).device == device
