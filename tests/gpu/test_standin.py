@@ -41,7 +41,10 @@ def test_every_name_is_in_cupy(cupy):
 
 
 def test_every_method_of_an_array_is_in_cupys(cupy):
-    for name in {*vars(xp.ndarray), *arrays.METHODS} - {"_host", "_memory", "__weakref__"}:
+    class Plain:
+        """What Python itself gives each class, 3.13 more than others."""
+
+    for name in {*vars(xp.ndarray), *arrays.METHODS} - {"_host", "_memory", *vars(Plain)}:
         assert hasattr(cupy.ndarray, name), name
 
 
