@@ -20,7 +20,7 @@ from pycaffe_dist.engines.race import Result, Runner, race
 from pycaffe_dist.files import atomic_write
 from pycaffe_dist.version import VERSION
 
-FORMAT = 3  # of the file; another one where there are new candidates
+FORMAT = 4  # of the file; another one where there are new candidates, or other ways to time them
 SAVING = 1.0  # seconds between two writings of the file
 
 
