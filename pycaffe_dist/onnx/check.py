@@ -66,28 +66,41 @@ def _in_older_words(source: bytes | str) -> Iterator[bytes]:
         model = onnx.ModelProto.FromString(source)
     else:
         model = onnx.load(source, load_external_data=False)
-    kinds = {node.op_type for node in model.graph.node if node.domain in ("", "ai.onnx")}
+    told: dict[str, set[str]] = {}
+    for node in model.graph.node:
+        if node.domain in ("", "ai.onnx"):
+            told.setdefault(node.op_type, set()).update(a.name for a in node.attribute)
     opset = next(one for one in model.opset_import if one.domain in ("", "ai.onnx"))
     newest = opset.version
-    forms = [_form(kind, newest) for kind in kinds]
     for version in range(newest - 1, 0, -1):
-        if [_form(kind, version) for kind in kinds] != forms:
+        if not all(_same_form(kind, names, newest, version) for kind, names in told.items()):
             return
         opset.version = version
         model.ir_version = onnx.helper.find_min_ir_version_for(model.opset_import)
         yield model.SerializeToString()
 
 
-def _form(kind: str, opset: int) -> tuple[object, ...]:
-    """What an operator reads, makes and is told: what newer versions add may be types alone."""
+def _same_form(kind: str, told: set[str], newer: int, older: int) -> bool:
+    """Whether an operator reads, makes and is told the same; newer types alone do not count.
+
+    A newer version may have more attributes, if they are not told here: their defaults say what
+    was always done.
+    """
     try:
-        schema = onnx.defs.get_schema(kind, opset)
+        new, old = onnx.defs.get_schema(kind, newer), onnx.defs.get_schema(kind, older)
     except onnx.defs.SchemaError:
-        return ()
-    told = [
-        (a.name, a.required, str(a.default_value)) for _, a in sorted(schema.attributes.items())
-    ]
-    return tuple(i.name for i in schema.inputs), tuple(o.name for o in schema.outputs), *told
+        return False
+    return (
+        [x.name for x in new.inputs] == [x.name for x in old.inputs]
+        and [x.name for x in new.outputs] == [x.name for x in old.outputs]
+        and told <= set(old.attributes)
+        and all(
+            name in new.attributes
+            and (a.required, str(a.default_value))
+            == (new.attributes[name].required, str(new.attributes[name].default_value))
+            for name, a in old.attributes.items()
+        )
+    )
 
 
 def difference(ours: Array, theirs: Array) -> float:

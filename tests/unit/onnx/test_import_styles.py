@@ -10,6 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).parent))
 from read_models import agrees, model_of, rand, read
+from recorded import OLD_RUNTIME
 
 from pycaffe_dist.errors import FileError, NetError, PcdError
 from pycaffe_dist.onnx.check import run_onnx
@@ -212,6 +213,8 @@ OLD = {
 
 @pytest.mark.parametrize("case", OLD)
 def test_operators_of_other_opsets(tmp_path, case):
+    if OLD_RUNTIME and case == "no axes":
+        pytest.skip(f"{OLD_RUNTIME} cannot compute it")
     opset, nodes, constants = OLD[case]
     path = model_of(tmp_path, nodes, IMAGE, constants, opset=opset)
     agrees(path, *read(path))

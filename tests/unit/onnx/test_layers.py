@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from recorded import build, cases, forward
+from recorded import OLD_RUNTIME, build, cases, forward
 
 from pycaffe_dist.engines.base import NUMPY
 from pycaffe_dist.errors import NetError
@@ -198,6 +198,8 @@ SOME = ("conv", "pool_max", "pool_ave", "reduction_mean", "argmax", "batchnorm",
 @pytest.mark.parametrize("opset", [13, 18, 23])
 @pytest.mark.parametrize("name", [n for f, n in cases() if f == "layers" and n.startswith(SOME)])
 def test_operators_have_the_form_of_their_opset(name, opset):
+    if OLD_RUNTIME and opset == 23 and name.startswith("pool_ave"):
+        pytest.skip(f"{OLD_RUNTIME} has another AveragePool there")
     checked("layers", name, opset)
 
 
