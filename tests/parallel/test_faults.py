@@ -86,13 +86,21 @@ def test_clocks_may_differ(folder, weights):
 
 
 def test_a_rank_that_leaves_before_mpi_starts_is_named(folder):
-    log = faulty(folder, ["exit:1:*:start"], *TRAIN, "--ranks", "2", "--stall-timeout", "1").end(
-        124
-    )
+    """mpirun says nothing of it, if no rank has called MPI_Init by then."""
+    faults = ["stop=2:0:*:start", "exit:1:*:start"]
+    log = faulty(folder, faults, *TRAIN, "--ranks", "2", "--stall-timeout", "1").end(124)
     waited = re.search(
         r"rank 1 did not answer for (\d+) s, in the exchange of the start of MPI", log
     )
     assert waited and int(waited[1]) >= 5  # five times what a rank may take later
+    assert leftovers(folder) == []
+
+
+def test_a_rank_that_leaves_while_others_start_mpi_is_named(folder):
+    faults = ["stop=4:1:*:start", "exit:1:*:start"]
+    log = faulty(folder, faults, *TRAIN, "--ranks", "2").end(1)
+    assert re.search(r"rank 1 on \S+ exited without calling MPI_Finalize", log)
+    assert "improperly" not in log
     assert leftovers(folder) == []
 
 

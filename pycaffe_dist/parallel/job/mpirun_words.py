@@ -17,6 +17,8 @@ DASHES = re.compile(rb"-{50,}\n?")
 OPENINGS = (
     b"prterun noticed that process rank",
     b"mpirun noticed that process rank",
+    b"prterun has exited due to process rank",
+    b"mpirun has exited due to process rank",
     b"prterun detected that one or more processes exited",
     b"mpirun detected that one or more processes exited",
     b"Primary job  terminated normally",
@@ -33,6 +35,7 @@ EQUALS, BAD_END = (
 FAQ = b"Please see the FAQ page"
 NOISE = re.compile(rb"\[\S+:\d+\] plm:(ssh|rsh): Warning: setpgid")
 KILLED = re.compile(r"rank (\d+) with PID \d+ on node (\S+) exited on\s+signal (\d+)")
+LEFT = re.compile(r"process rank (\d+) with PID \d+ on node (\S+) exiting\s+improperly")
 KILLED_BY_HYDRA = re.compile(r"PID (\d+) RUNNING AT (\S+).*\(signal (\d+)\)", re.DOTALL)
 NOT_REACHED = re.compile(r"Remote host:\s+(\S+)")
 LOST = re.compile(r"Remote daemon:\s+\S+ on node (\S+)")
@@ -42,7 +45,8 @@ class Words:
     """Takes lines apart, of standard output and of standard error.
 
     Attributes:
-        killed: which rank was ended by which signal, in words; "" as long as none was.
+        killed: which rank was ended by which signal, or left MPI without a word; "" as long as
+            none did.
         not_reached: hosts on which nothing could be started.
         lost: hosts that were heard of no more.
         ranks: by process number; MPICH tells only that.
@@ -63,6 +67,8 @@ class Words:
         with self._lock:
             if (found := KILLED.search(block)) and not self.killed:
                 self.killed = f"rank {found[1]} on {found[2]} was {by_signal(int(found[3]))}"
+            elif (found := LEFT.search(block)) and not self.killed:
+                self.killed = f"rank {found[1]} on {found[2]} exited without calling MPI_Finalize"
             elif (found := KILLED_BY_HYDRA.search(block)) and not self.killed:
                 who = self.ranks.get(int(found[1]), f"of process {found[1]}")
                 self.killed = f"rank {who} on {found[2]} was {by_signal(int(found[3]))}"
